@@ -1,0 +1,86 @@
+package kinds
+
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubesim/kubesim/apiserver/printers"
+)
+
+// Kind is one row of the table: one resource in one version. The zero value of
+// every optional field means what most kinds do, so that a plain kind is one line.
+type Kind struct {
+	Group, Version, Kind string
+	Resource             string // plural, lower case, as in the URL
+	Singular             string // default: Kind in lower case
+	ShortNames           []string
+	Categories           []string
+	Namespaced           bool
+	// Verbs are the verbs served, default AllVerbs. Reviews take create alone.
+	Verbs        []string
+	Subresources []Subresource
+	// Fields are the field selectors beyond metadata.name and metadata.namespace.
+	Fields []Field
+	// Generation is true when metadata.generation counts the changes of spec.
+	Generation bool
+	// Storage names the version and resource whose stored form this row shares,
+	// with the way there and back; nil when the row is stored as it is.
+	Storage *Conversion
+
+	// The hooks are pure functions. old is nil on create; obj may be changed by
+	// Default and Prepare alone. They run in this order:
+	Default        func(obj runtime.Object)                      // fills what the client left out
+	Prepare        func(obj, old runtime.Object)                 // drops what the client may not set
+	Validate       func(obj, old runtime.Object) field.ErrorList // refuses
+	PrepareStatus  func(obj, old runtime.Object)                 // Prepare of a write to /status
+	ValidateStatus func(obj, old runtime.Object) field.ErrorList // Validate of a write to /status
+	Warnings       func(obj, old runtime.Object) []string        // texts of Warning headers
+	Columns        *printers.Columns                             // of its Table; nil: Name and Age
+	Scale          *Scale                                        // for the scale subresource
+	// OrphanByDefault is true for the kinds whose DELETE without options orphans the dependents.
+	OrphanByDefault bool
+}
+
+// AllVerbs is what most kinds serve.
+var AllVerbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+
+// Subresource is a path below an object.
+type Subresource struct {
+	Name  string
+	Verbs []string
+	// Kind is what it speaks, default the parent's.
+	Kind schema.GroupVersionKind
+}
+
+// Field is a field selector: Name is what clients write, Path where the value
+// stands in the object, Default what an absent value reads as.
+type Field struct{ Name, Path, Default string }
+
+// Conversion leads from a row's form to the stored one and back.
+type Conversion struct {
+	Group, Version, Resource string
+	To, From                 func(runtime.Object) runtime.Object
+}
+
+// Scale reads and writes the parts of an object that the scale subresource shows.
+type Scale struct {
+	Get func(obj runtime.Object) ScaleValues
+	Set func(obj runtime.Object, replicas int32)
+}
+
+// ScaleValues are the fields of an autoscaling/v1 Scale.
+type ScaleValues struct {
+	Replicas, StatusReplicas int32
+	Selector                 string
+}
+
+// GroupVersionKind of the row.
+func (k *Kind) GroupVersionKind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
+}
+
+// GroupResource of the row, as errors name it.
+func (k *Kind) GroupResource() schema.GroupResource {
+	return schema.GroupResource{Group: k.Group, Resource: k.Resource}
+}
