@@ -14,8 +14,12 @@ type KeyValue struct {
 	Revision int64
 }
 
+// MaxValueSize is the length of the longest value a Store takes, 1.5 MiB as in
+// etcd. A longer one is refused with ErrTooLarge.
+const MaxValueSize = 3 << 19
+
 // Store is a log of revisions seen as a map of keys. All methods are safe for
-// concurrent use.
+// concurrent use; none keeps a value it was given.
 type Store interface {
 	// Create writes a key that must not exist; it returns the new revision or ErrExists.
 	Create(ctx context.Context, key string, value []byte) (int64, error)
@@ -35,7 +39,8 @@ type Store interface {
 	// acknowledged before the call. Every open watch soon delivers an event of
 	// that revision or later, or a Progress event.
 	Current(ctx context.Context) (int64, error)
-	// Compact forgets what was overwritten at or before revision.
+	// Compact forgets what was overwritten at or before revision, which stays the
+	// oldest that can be read. To compact the same revision twice is ErrCompacted.
 	Compact(ctx context.Context, revision int64) error
 	// Close ends all watches and frees what the store holds.
 	Close() error
@@ -82,8 +87,8 @@ type Watcher interface {
 	// of several revisions, but never is one revision split over two batches.
 	// The channel is closed when the watch ends.
 	Events() <-chan []Event
-	// Err says why the channel was closed: the context's error, ErrCompacted
-	// when the start revision is gone, or ErrClosed.
+	// Err says, once the channel is closed, why: the context's error, ErrCompacted
+	// when the next revision to deliver is gone, or ErrClosed.
 	Err() error
 }
 
