@@ -1,0 +1,65 @@
+package trace_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	oteltrace "go.opentelemetry.io/otel/trace"
+
+	"github.com/kubesim/kubesim/trace"
+)
+
+func TestRecorderKeepsTheLastSpans(t *testing.T) {
+	recorder := trace.NewRecorder(3)
+	tracer := recorder.Provider().Tracer("test")
+	for i, want := range [][]string{{"0"}, {"0", "1"}, {"0", "1", "2"}, {"1", "2", "3"}, {"2", "3", "4"}} {
+		_, span := tracer.Start(context.Background(), fmt.Sprint(i))
+		span.End()
+		if got := names(recorder.Spans()); !slices.Equal(got, want) {
+			t.Errorf("after span %d: recorded %v, want %v", i, got, want)
+		}
+	}
+}
+
+func TestServeHTTPSelectsByObject(t *testing.T) {
+	recorder := trace.NewRecorder(0)
+	tracer := recorder.Provider().Tracer("test")
+	ctx, reconcile := tracer.Start(context.Background(), "reconcile", oteltrace.WithAttributes(
+		trace.Component.String("replicaset-controller"), trace.Object.String("replicasets.apps/default/web"),
+		trace.Woke.Int64(7), trace.Decision.String("want 1, have 0, create 1")))
+	_, request := tracer.Start(ctx, "POST pods", oteltrace.WithAttributes(
+		trace.Object.String("pods/default/web-a"), trace.Wrote.Int64(8), trace.Code.Int(201)))
+	request.End()
+	reconcile.End()
+	_, other := tracer.Start(context.Background(), "other", oteltrace.WithAttributes(trace.Object.String("pods/default/b")))
+	other.End()
+
+	answer := httptest.NewRecorder()
+	recorder.ServeHTTP(answer, httptest.NewRequest("GET", "/spans?object=pods/default/web-a", nil))
+	var list trace.SpanList
+	if err := json.Unmarshal(answer.Body.Bytes(), &list); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(list.Spans), []string{"POST pods", "reconcile"}; !slices.Equal(got, want) {
+		t.Fatalf("selected %v, want %v", got, want)
+	}
+	child, parent := list.Spans[0], list.Spans[1]
+	if child.ParentID != parent.SpanID || child.Wrote != 8 || child.Code != 201 {
+		t.Errorf("request span is %+v", child)
+	}
+	if parent.Component != "replicaset-controller" || parent.Woke != 7 || parent.Decision != "want 1, have 0, create 1" {
+		t.Errorf("reconcile span is %+v", parent)
+	}
+}
+
+func names(spans []trace.Span) []string {
+	var names []string
+	for _, s := range spans {
+		names = append(names, s.Name)
+	}
+	return names
+}
