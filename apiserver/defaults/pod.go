@@ -22,11 +22,6 @@ func Pod(pod *corev1.Pod) {
 
 // PodTemplateSpec fills the template within a workload.
 func PodTemplateSpec(template *corev1.PodTemplateSpec) {
-	// Templates get host ports too: strategies compare templates with pods made
-	// from them, and hostNetwork leaves no choice.
-	if template.Spec.HostNetwork {
-		hostPorts(&template.Spec)
-	}
 	podSpec(&template.Spec)
 }
 
