@@ -22,6 +22,14 @@ type Kind struct {
 	Subresources []Subresource
 	// Fields are the field selectors beyond metadata.name and metadata.namespace.
 	Fields []Field
+	// Unstructured is true when no Go type is known for the kind.
+	Unstructured bool
+	// CreateOnUpdate is true when a PUT to a name that is not there creates the object.
+	CreateOnUpdate bool
+	// ConditionalUpdate is true when a PUT must carry a resourceVersion.
+	ConditionalUpdate bool
+	// ReturnDeleted is true when DELETE answers with the object instead of a Status.
+	ReturnDeleted bool
 	// Generation is true when metadata.generation counts the changes of spec.
 	Generation bool
 	// Storage names the version and resource whose stored form this row shares,

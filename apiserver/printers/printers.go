@@ -13,3 +13,8 @@ type Columns struct {
 	Definitions []metav1.TableColumnDefinition
 	Cells       func(obj runtime.Object, now time.Time) []any
 }
+
+// Row prints one object.
+func (c *Columns) Row(obj runtime.Object, now time.Time) metav1.TableRow {
+	return metav1.TableRow{Cells: c.Cells(obj, now)}
+}

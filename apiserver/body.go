@@ -1,0 +1,138 @@
+package apiserver
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubesim/kubesim/apiserver/yaml"
+)
+
+// maxBody is the longest request body, as in kube-apiserver.
+const maxBody = 3 << 20
+
+// readBody reads a request's body up to maxBody.
+func readBody(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
+	if err != nil {
+		return nil, apierrors.NewBadRequest("reading the body: " + err.Error())
+	}
+	if len(body) > maxBody {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
+	}
+	return body, nil
+}
+
+// decodeBody reads an object of a kind from the request's body. What strict
+// decoding finds is an error, a warning or nothing, by ?fieldValidation.
+func (s *Server) decodeBody(q *request, want schema.GroupVersionKind) (runtime.Object, error) {
+	body, err := readBody(q.r)
+	if err != nil {
+		return nil, err
+	}
+	media, err := mediaOf(q.r)
+	if err != nil {
+		return nil, err
+	}
+	switch media {
+	case mediaJSON:
+		return s.decodeJSON(q, body, nil, want)
+	case mediaYAML:
+		converted, duplicates, err := yaml.ToJSON(body)
+		if err != nil {
+			return nil, decodeError(nil, want, body, fmt.Errorf("couldn't get version/kind; json parse error: %w", err))
+		}
+		return s.decodeJSON(q, converted, duplicates, want)
+	case mediaProtobuf:
+		into := s.codec.new(want)
+		obj, gvk, err := s.codec.proto.Decode(body, &want, into)
+		if err != nil {
+			return nil, decodeError(gvk, want, body, err)
+		}
+		return checkKind(obj, gvk, want)
+	}
+	return nil, statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, nil,
+		"the body of the request was in an unknown format - accepted media types include: %s, %s, %s", mediaJSON, mediaYAML, mediaProtobuf)
+}
+
+// decodeJSON decodes a body; found are faults that its way to JSON has met.
+func (s *Server) decodeJSON(q *request, body []byte, found []error, want schema.GroupVersionKind) (runtime.Object, error) {
+	decoder := s.codec.strict
+	validation := q.query.Get("fieldValidation")
+	if validation == metav1.FieldValidationIgnore {
+		decoder = s.codec.loose
+	}
+	obj, gvk, err := decoder.Decode(body, &want, s.codec.new(want))
+	strict, isStrict := runtime.AsStrictDecodingError(err)
+	if err != nil && !isStrict {
+		return nil, decodeError(gvk, want, body, err)
+	}
+	if isStrict {
+		found = append(found, strict.Errors()...)
+	}
+	switch {
+	case len(found) == 0:
+	case validation == metav1.FieldValidationStrict:
+		return nil, decodeError(gvk, want, body, runtime.NewStrictDecodingError(found))
+	case validation != metav1.FieldValidationIgnore:
+		for _, err := range found {
+			warn(q.w, err.Error())
+		}
+	}
+	return checkKind(obj, gvk, want)
+}
+
+// checkKind refuses a body of another kind or version than the path's.
+func checkKind(obj runtime.Object, gvk *schema.GroupVersionKind, want schema.GroupVersionKind) (runtime.Object, error) {
+	if gvk == nil || *gvk == want {
+		return obj, nil
+	}
+	if gvk.GroupVersion() != want.GroupVersion() {
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), want.GroupVersion()))
+	}
+	group := want.Group
+	if group == "" {
+		group = "core"
+	}
+	err := fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", gvk.Version, gvk.Kind, group, want.Kind)
+	return nil, decodeError(gvk, want, nil, err)
+}
+
+// decodeError words why a body can't be used.
+func decodeError(gvk *schema.GroupVersionKind, want schema.GroupVersionKind, body []byte, err error) error {
+	if gvk != nil && gvk.Kind != "" {
+		return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", gvk.Kind, gvk.Version, want.Kind, err))
+	}
+	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)", want.Kind, err, summary(body)))
+}
+
+// summary shows the beginning of a body that can't be read.
+func summary(body []byte) string {
+	const most = 30
+	show := func(b []byte) string { return hex.EncodeToString(b) }
+	switch {
+	case len(body) == 0:
+		return "<empty>"
+	case body[0] == '{':
+		show = func(b []byte) string { return string(b) }
+	}
+	if len(body) > most {
+		return show(body[:most]) + " ..."
+	}
+	return show(body)
+}
+
+// warn adds a Warning header.
+func warn(w http.ResponseWriter, text string) {
+	w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
+}
+

@@ -1,0 +1,82 @@
+package cache
+
+import (
+	"bytes"
+	"strconv"
+	"sync"
+
+	"github.com/tidwall/gjson"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubesim/kubesim/store"
+)
+
+// Entry is one object at one revision.
+type Entry struct {
+	Key      string
+	Revision int64
+	JSON     []byte // the object with its resourceVersion, never to be changed
+
+	labelsOnce sync.Once
+	labels     labels.Set
+}
+
+var metadata = []byte(`"metadata":{`)
+
+// NewEntry makes an entry of what the store holds under a key.
+func NewEntry(kv store.KeyValue) *Entry {
+	return &Entry{Key: kv.Key, Revision: kv.Revision, JSON: Splice(kv.Value, kv.Revision)}
+}
+
+// Splice puts a resourceVersion into the stored form of an object. Stored
+// objects have none, and begin with kind, apiVersion and metadata.
+func Splice(stored []byte, revision int64) []byte {
+	at := bytes.Index(stored, metadata)
+	if at < 0 {
+		return stored
+	}
+	at += len(metadata)
+	out := make([]byte, 0, len(stored)+len(`"resourceVersion":"",`)+20)
+	out = append(out, stored[:at]...)
+	out = append(out, `"resourceVersion":"`...)
+	out = strconv.AppendInt(out, revision, 10)
+	out = append(out, '"')
+	if stored[at] != '}' {
+		out = append(out, ',')
+	}
+	return append(out, stored[at:]...)
+}
+
+// Stored is the inverse of Splice.
+func (e *Entry) Stored() []byte {
+	at := bytes.Index(e.JSON, metadata) + len(metadata)
+	rest := e.JSON[at+len(`"resourceVersion":"`):]
+	rest = rest[bytes.IndexByte(rest, '"')+1:]
+	rest = bytes.TrimPrefix(rest, []byte(","))
+	return append(bytes.Clone(e.JSON[:at]), rest...)
+}
+
+// Labels are the object's labels.
+func (e *Entry) Labels() labels.Set {
+	e.labelsOnce.Do(func() {
+		gjson.GetBytes(e.JSON, "metadata.labels").ForEach(func(k, v gjson.Result) bool {
+			if e.labels == nil {
+				e.labels = labels.Set{}
+			}
+			e.labels[k.String()] = v.String()
+			return true
+		})
+	})
+	return e.labels
+}
+
+// Field reads a value by its path, such as spec.nodeName; "" when it is absent.
+func (e *Entry) Field(path string) string {
+	return gjson.GetBytes(e.JSON, path).String()
+}
+
+// at is the entry as it was, under a later revision: what a watcher is told of
+// an object that left its selection.
+func (e *Entry) at(revision int64) *Entry {
+	return &Entry{Key: e.Key, Revision: revision, JSON: Splice(e.Stored(), revision)}
+}

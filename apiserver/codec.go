@@ -1,0 +1,139 @@
+package apiserver
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	serializerjson "k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	kjson "sigs.k8s.io/json"
+
+	"github.com/kubesim/kubesim/apiserver/cache"
+)
+
+// codec turns objects into bytes and back.
+type codec struct {
+	scheme         *runtime.Scheme
+	strict, loose  runtime.Decoder // of JSON bodies
+	proto          *protobuf.Serializer
+	yaml, indented runtime.Encoder
+}
+
+func newCodec(scheme *runtime.Scheme) *codec {
+	newJSON := func(o serializerjson.SerializerOptions) *serializerjson.Serializer {
+		return serializerjson.NewSerializerWithOptions(serializerjson.DefaultMetaFactory, scheme, scheme, o)
+	}
+	return &codec{
+		scheme:   scheme,
+		strict:   newJSON(serializerjson.SerializerOptions{Strict: true}),
+		loose:    newJSON(serializerjson.SerializerOptions{}),
+		proto:    protobuf.NewSerializer(scheme, scheme),
+		yaml:     newJSON(serializerjson.SerializerOptions{Yaml: true}),
+		indented: newJSON(serializerjson.SerializerOptions{Pretty: true}),
+	}
+}
+
+// new returns an empty object of a kind.
+func (c *codec) new(gvk schema.GroupVersionKind) runtime.Object {
+	if obj, err := c.scheme.New(gvk); err == nil {
+		return obj
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gvk)
+	return u
+}
+
+// newList returns an empty list of a list kind.
+func (c *codec) newList(gvk schema.GroupVersionKind) runtime.Object {
+	if obj, err := c.scheme.New(gvk); err == nil {
+		return obj
+	}
+	u := &unstructured.UnstructuredList{}
+	u.SetGroupVersionKind(gvk)
+	return u
+}
+
+// object decodes a cached entry into the row's own version.
+func (c *codec) object(res *resource, e *cache.Entry) (runtime.Object, error) {
+	obj := c.new(res.stored)
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		if err := u.UnmarshalJSON(e.JSON); err != nil {
+			return nil, fmt.Errorf("decoding %s: %w", e.Key, err)
+		}
+		return u, nil
+	}
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(e.JSON, obj); err != nil {
+		return nil, fmt.Errorf("decoding %s: %w", e.Key, err)
+	}
+	if res.Storage != nil {
+		obj = res.Storage.From(obj)
+		obj.GetObjectKind().SetGroupVersionKind(res.GroupVersionKind())
+	}
+	return obj, nil
+}
+
+// store encodes an object of the row's version as it is kept: in the stored
+// version, beginning with the row's head and metadata, without resourceVersion.
+func (c *codec) store(res *resource, obj runtime.Object) ([]byte, error) {
+	if res.Storage != nil {
+		obj = res.Storage.To(obj)
+	}
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		return nil, err
+	}
+	if rv := accessor.GetResourceVersion(); rv != "" {
+		accessor.SetResourceVersion("")
+		defer accessor.SetResourceVersion(rv)
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return storeUnstructured(res, u)
+	}
+	obj.GetObjectKind().SetGroupVersionKind(res.stored)
+	return json.Marshal(obj)
+}
+
+// storeUnstructured writes kind, apiVersion and metadata first, where a struct has them.
+func storeUnstructured(res *resource, u *unstructured.Unstructured) ([]byte, error) {
+	metadata, err := json.Marshal(u.Object["metadata"])
+	if err != nil {
+		return nil, err
+	}
+	rest := make(map[string]any, len(u.Object))
+	for k, v := range u.Object {
+		if k != "kind" && k != "apiVersion" && k != "metadata" {
+			rest[k] = v
+		}
+	}
+	tail, err := json.Marshal(rest)
+	if err != nil {
+		return nil, err
+	}
+	out := append(append(bytes.Clone(res.head), `"metadata":`...), metadata...)
+	if len(rest) == 0 {
+		return append(out, '}'), nil
+	}
+	return append(append(out, ','), tail[1:]...), nil
+}
+
+// encode writes an object in a media type. The object's kind must be set.
+func (c *codec) encode(f form, obj runtime.Object) ([]byte, error) {
+	var buf bytes.Buffer
+	var err error
+	switch {
+	case f.media == mediaProtobuf:
+		err = c.proto.Encode(obj, &buf)
+	case f.media == mediaYAML:
+		err = c.yaml.Encode(obj, &buf)
+	case f.pretty:
+		err = c.indented.Encode(obj, &buf)
+	default:
+		err = json.NewEncoder(&buf).Encode(obj)
+	}
+	return buf.Bytes(), err
+}

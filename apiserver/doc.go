@@ -1,0 +1,23 @@
+// Package apiserver serves the Kubernetes API over a store.Store.
+//
+// The way of a request, a file a step:
+//
+//	filters.go    recover, refuse foreign Host and Origin, count, trace
+//	request.go    the path and query become a request: kind, verb, name, options
+//	negotiate.go  Accept becomes a form: JSON, YAML, protobuf; object, Table, metadata
+//	body.go       the body becomes an object, strict or not
+//	get.go list.go watch.go create.go update.go patch.go delete.go   the verbs
+//	mutate.go     the compare-and-swap loop under every write to an existing object
+//	encode.go     an object becomes bytes of the form asked for
+//	status.go     an error becomes a metav1.Status; the only place that does so
+//
+// Guarantees:
+//
+//   - A write is one compare-and-swap in the store. A stale resourceVersion is
+//     409; without one the change is made again on what is there now.
+//   - A write that changes nothing keeps the revision.
+//   - Reads come from the watch cache (package cache), and are as fresh as a
+//     linearizable read unless the client allows older data.
+//   - A watch delivers every change once, in revision order, or ends with 410.
+//   - All kinds go the same way; what differs stands in the table (package kinds).
+package apiserver

@@ -1,0 +1,220 @@
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubesim/kubesim/apiserver/cache"
+	"github.com/kubesim/kubesim/apiserver/printers"
+)
+
+// writeEntry answers with an object as it is stored.
+func (s *Server) writeEntry(q *request, code int, e *cache.Entry) error {
+	body, err := s.encodeEntry(q, e)
+	if err != nil {
+		return err
+	}
+	write(q.w, code, q.form, body)
+	return nil
+}
+
+// encodeEntry makes the form asked for of a stored object; the stored bytes
+// themselves where that is the form.
+func (s *Server) encodeEntry(q *request, e *cache.Entry) ([]byte, error) {
+	if q.form.plain() && q.res.Storage == nil {
+		return append(e.JSON[:len(e.JSON):len(e.JSON)], '\n'), nil
+	}
+	obj, err := s.view(q, e)
+	if err != nil {
+		return nil, err
+	}
+	return s.codec.encode(q.form, obj)
+}
+
+// view makes the object to encode for the form asked for.
+func (s *Server) view(q *request, e *cache.Entry) (runtime.Object, error) {
+	switch q.form.as {
+	case "PartialObjectMetadata", "PartialObjectMetadataList":
+		return partial(e)
+	case "Table":
+		return s.tableOf(q, []*cache.Entry{e})
+	}
+	return s.codec.object(q.res, e)
+}
+
+// writeObject answers with an object that is not stored, such as a Scale.
+func (s *Server) writeObject(q *request, code int, obj runtime.Object) error {
+	body, err := s.codec.encode(q.form, obj)
+	if err != nil {
+		return err
+	}
+	write(q.w, code, q.form, body)
+	return nil
+}
+
+func partial(e *cache.Entry) (*metav1.PartialObjectMetadata, error) {
+	var p metav1.PartialObjectMetadata
+	if err := json.Unmarshal(e.JSON, &p); err != nil {
+		return nil, err
+	}
+	p.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"}
+	return &p, nil
+}
+
+// tableOf prints objects as the rows of a Table.
+func (s *Server) tableOf(q *request, entries []*cache.Entry) (*metav1.Table, error) {
+	columns := q.res.Columns
+	if columns == nil {
+		columns = printers.Default
+	}
+	t := &metav1.Table{ColumnDefinitions: columns.Definitions, Rows: []metav1.TableRow{}}
+	t.TypeMeta = metav1.TypeMeta{Kind: "Table", APIVersion: "meta.k8s.io/v1"}
+	for _, e := range entries {
+		row, err := s.tableRow(q, columns, e)
+		if err != nil {
+			return nil, err
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	if len(entries) == 1 {
+		t.ResourceVersion = strconv.FormatInt(entries[0].Revision, 10)
+	}
+	return t, nil
+}
+
+func (s *Server) tableRow(q *request, columns *printers.Columns, e *cache.Entry) (metav1.TableRow, error) {
+	obj, err := s.codec.object(q.res, e)
+	if err != nil {
+		return metav1.TableRow{}, err
+	}
+	row := columns.Row(obj, s.clock.Now())
+	switch q.query.Get("includeObject") {
+	case string(metav1.IncludeNone):
+	case string(metav1.IncludeObject):
+		row.Object.Object = obj
+	default:
+		p, err := partial(e)
+		if err != nil {
+			return row, err
+		}
+		row.Object.Object = p
+	}
+	return row, nil
+}
+
+// listBytes writes a JSON list of stored objects without decoding them.
+func listBytes(res *resource, list metav1.ListMeta, entries []*cache.Entry) ([]byte, error) {
+	size := 256
+	for _, e := range entries {
+		size += len(e.JSON) + 1
+	}
+	var buf bytes.Buffer
+	buf.Grow(size)
+	head, err := json.Marshal(metav1.TypeMeta{Kind: res.Kind.Kind + "List", APIVersion: res.GroupVersionKind().GroupVersion().String()})
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	buf.Write(head[:len(head)-1])
+	buf.WriteString(`,"metadata":`)
+	buf.Write(metadata)
+	buf.WriteString(`,"items":[`)
+	for i, e := range entries {
+		if i > 0 {
+			buf.WriteByte(',')
+		}
+		writeItem(&buf, res, e)
+	}
+	buf.WriteString("]}\n")
+	return buf.Bytes(), nil
+}
+
+// writeItem writes an object of a list: built-in kinds leave kind and apiVersion out there.
+func writeItem(buf *bytes.Buffer, res *resource, e *cache.Entry) {
+	if res.Unstructured {
+		buf.Write(e.JSON)
+		return
+	}
+	buf.WriteByte('{')
+	buf.Write(e.JSON[len(res.head):])
+}
+
+// encodeList makes a list in the form asked for.
+func (s *Server) encodeList(ctx context.Context, q *request, list metav1.ListMeta, entries []*cache.Entry) ([]byte, error) {
+	if q.form.plain() && q.res.Storage == nil {
+		return listBytes(q.res, list, entries)
+	}
+	switch q.form.as {
+	case "Table":
+		t, err := s.tableOf(q, entries)
+		if err != nil {
+			return nil, err
+		}
+		t.ListMeta = list
+		return s.codec.encode(q.form, t)
+	case "PartialObjectMetadataList":
+		out := &metav1.PartialObjectMetadataList{ListMeta: list, Items: []metav1.PartialObjectMetadata{}}
+		out.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}
+		for _, e := range entries {
+			p, err := partial(e)
+			if err != nil {
+				return nil, err
+			}
+			out.Items = append(out.Items, *p)
+		}
+		return s.codec.encode(q.form, out)
+	}
+	out, err := s.objectList(ctx, q.res, list, entries)
+	if err != nil {
+		return nil, err
+	}
+	return s.codec.encode(q.form, out)
+}
+
+// objectList decodes entries into the kind's List type.
+func (s *Server) objectList(ctx context.Context, res *resource, list metav1.ListMeta, entries []*cache.Entry) (runtime.Object, error) {
+	gvk := res.GroupVersionKind()
+	gvk.Kind += "List"
+	out := s.codec.newList(gvk)
+	items := make([]runtime.Object, 0, len(entries))
+	for _, e := range entries {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		obj, err := s.codec.object(res, e)
+		if err != nil {
+			return nil, err
+		}
+		if !res.Unstructured {
+			obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
+		}
+		items = append(items, obj)
+	}
+	if err := meta.SetList(out, items); err != nil {
+		return nil, err
+	}
+	accessor, err := meta.ListAccessor(out)
+	if err != nil {
+		return nil, err
+	}
+	accessor.SetResourceVersion(list.ResourceVersion)
+	accessor.SetContinue(list.Continue)
+	accessor.SetRemainingItemCount(list.RemainingItemCount)
+	out.GetObjectKind().SetGroupVersionKind(gvk)
+	return out, nil
+}
+
+// statusOK is the answer of a verb that has no object to show.
+func statusOK(details *metav1.StatusDetails) *metav1.Status {
+	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Details: details}
+}

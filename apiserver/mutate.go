@@ -1,0 +1,220 @@
+package apiserver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubesim/kubesim/apiserver/cache"
+	"github.com/kubesim/kubesim/apiserver/validation"
+	"github.com/kubesim/kubesim/store"
+)
+
+// change makes the new object of the one that is there. It may be called again
+// when another write came between, and must not keep or alter old.
+type change func(old runtime.Object) (runtime.Object, error)
+
+// mutateTries bounds how often a change is made again after conflicts.
+const mutateTries = 50
+
+// mutate is the compare-and-swap loop: read, change, write if nothing came
+// between. It begins with what the cache has, which may be old: so what fails
+// on it is tried again on what the store has.
+func (s *Server) mutate(ctx context.Context, q *request, f change) (*cache.Entry, error) {
+	key := q.res.key(q.namespace, q.name)
+	e := s.cache.Resource(q.res.prefix).Get(key)
+	isFresh := false
+	for range mutateTries {
+		var out *cache.Entry
+		err := error(storeError(store.ErrNotFound, q.subject(), q.name))
+		if e != nil {
+			out, err = s.mutateOnce(ctx, q, e, f)
+		}
+		if err == nil {
+			return out, nil
+		}
+		var conflict *store.ConflictError
+		switch {
+		case errors.As(err, &conflict):
+			e, isFresh = cache.NewEntry(conflict.Current), true
+			continue
+		case isFresh || ctx.Err() != nil:
+			return nil, storeError(err, q.subject(), q.name)
+		}
+		newest, getErr := s.store.Get(ctx, key, 0)
+		if getErr != nil {
+			return nil, storeError(getErr, q.subject(), q.name)
+		}
+		if e != nil && newest.Revision == e.Revision {
+			return nil, storeError(err, q.subject(), q.name)
+		}
+		e, isFresh = cache.NewEntry(newest), true
+	}
+	return nil, apierrors.NewConflict(q.subject(), q.name, errModified)
+}
+
+func (s *Server) mutateOnce(ctx context.Context, q *request, e *cache.Entry, f change) (*cache.Entry, error) {
+	old, err := s.codec.object(q.res, e)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := f(old.DeepCopyObject())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prepareUpdate(q, obj, old); err != nil {
+		return nil, err
+	}
+	attrs := q.attributes("UPDATE", obj, old)
+	if err := s.admission.Admit(ctx, attrs); err != nil {
+		return nil, err
+	}
+	release, err := s.services.assign(ctx, q, obj, old)
+	if err != nil {
+		return nil, err
+	}
+	out, err := s.validateAndUpdate(ctx, q, e, obj, old)
+	if err != nil || q.dryRun() {
+		release()
+	}
+	return out, err
+}
+
+func (s *Server) validateAndUpdate(ctx context.Context, q *request, e *cache.Entry, obj, old runtime.Object) (*cache.Entry, error) {
+	if errs := q.validateUpdate(obj, old); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
+	}
+	if err := s.admission.Validate(ctx, q.attributes("UPDATE", obj, old)); err != nil {
+		return nil, err
+	}
+	if q.res.Warnings != nil && q.sub.Name == "" {
+		q.warn(q.res.Warnings(obj, old))
+	}
+	value, err := s.codec.store(q.res, obj)
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Equal(value, e.Stored()) {
+		return e, nil
+	}
+	return s.replace(ctx, q, e, obj, value)
+}
+
+// replace writes the changed object, or removes it when nothing holds it any more.
+func (s *Server) replace(ctx context.Context, q *request, e *cache.Entry, obj runtime.Object, value []byte) (*cache.Entry, error) {
+	gone := finished(obj)
+	switch {
+	case q.dryRun():
+		return &cache.Entry{Key: e.Key, Revision: e.Revision, JSON: cache.Splice(value, e.Revision)}, nil
+	case gone:
+		return s.remove(ctx, q, e, obj, value)
+	}
+	revision, err := s.store.Update(ctx, e.Key, value, e.Revision)
+	if err != nil {
+		return nil, err
+	}
+	q.wrote(ctx, revision, obj)
+	return cache.NewEntry(store.KeyValue{Key: e.Key, Value: value, Revision: revision}), nil
+}
+
+// remove deletes an object whose last form is value.
+func (s *Server) remove(ctx context.Context, q *request, e *cache.Entry, obj runtime.Object, value []byte) (*cache.Entry, error) {
+	revision, err := s.store.Delete(ctx, e.Key, e.Revision)
+	if err != nil {
+		return nil, err
+	}
+	q.wrote(ctx, revision, obj)
+	s.services.release(ctx, obj)
+	return &cache.Entry{Key: e.Key, Revision: e.Revision, JSON: cache.Splice(value, e.Revision)}, nil
+}
+
+// finished is true for an object under deletion that nothing holds any more.
+func finished(obj runtime.Object) bool {
+	m := accessorOf(obj)
+	grace := m.GetDeletionGracePeriodSeconds()
+	return m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) && !holdsNamespace(obj)
+}
+
+func (q *request) validateUpdate(obj, old runtime.Object) field.ErrorList {
+	if q.sub.Name == "status" {
+		return validation.Status(q.res.Kind, obj, old)
+	}
+	return validation.Object(q.res.Kind, obj, old)
+}
+
+// prepareUpdate keeps of the old object what this write may not change.
+func (s *Server) prepareUpdate(q *request, obj, old runtime.Object) error {
+	m, before := accessorOf(obj), accessorOf(old)
+	if err := q.checkPreconditions(m, before); err != nil {
+		return err
+	}
+	m.SetGeneration(before.GetGeneration())
+	m.SetCreationTimestamp(before.GetCreationTimestamp())
+	m.SetManagedFields(nil)
+	m.SetSelfLink("")
+	if before.GetDeletionTimestamp() != nil {
+		m.SetDeletionTimestamp(before.GetDeletionTimestamp())
+		if m.GetDeletionGracePeriodSeconds() == nil {
+			m.SetDeletionGracePeriodSeconds(before.GetDeletionGracePeriodSeconds())
+		}
+	} else {
+		m.SetDeletionTimestamp(nil)
+		m.SetDeletionGracePeriodSeconds(nil)
+	}
+	if q.sub.Name == "status" {
+		prepareStatus(q.res, obj, old)
+		return nil
+	}
+	if _, ok := q.res.subresource("status"); ok && q.sub.Name == "" {
+		copyPart(obj, old, "Status")
+	}
+	if q.res.Generation && !sameSpec(obj, old) {
+		m.SetGeneration(before.GetGeneration() + 1)
+	}
+	if q.res.Prepare != nil {
+		q.res.Prepare(obj, old)
+	}
+	return nil
+}
+
+// prepareStatus keeps all but the status.
+func prepareStatus(res *resource, obj, old runtime.Object) {
+	copyPart(obj, old, "Spec")
+	m, before := accessorOf(obj), accessorOf(old)
+	m.SetOwnerReferences(before.GetOwnerReferences())
+	if res.PrepareStatus != nil {
+		res.PrepareStatus(obj, old)
+	}
+}
+
+// checkPreconditions compares what the client knows with what is there.
+func (q *request) checkPreconditions(m, before metav1.Object) error {
+	if uid := m.GetUID(); uid != "" && uid != before.GetUID() {
+		return apierrors.NewConflict(q.subject(), q.name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", uid, before.GetUID()))
+	}
+	m.SetUID(before.GetUID())
+	version := m.GetResourceVersion()
+	switch {
+	case version == before.GetResourceVersion():
+	case version == "" && q.res.ConditionalUpdate && q.verb == "update":
+		return apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, field.ErrorList{
+			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
+		})
+	case version != "":
+		if _, err := parseRevision(version); err != nil {
+			return apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, field.ErrorList{
+				field.Invalid(field.NewPath("metadata", "resourceVersion"), version, err.(*field.Error).Detail),
+			})
+		}
+		return apierrors.NewConflict(q.subject(), q.name, errModified)
+	}
+	m.SetResourceVersion(before.GetResourceVersion())
+	return nil
+}
+

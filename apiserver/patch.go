@@ -1,0 +1,147 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/mergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+)
+
+// maxPatchOperations bounds a JSON patch, as in kube-apiserver.
+const maxPatchOperations = 10000
+
+func (s *Server) patch(ctx context.Context, q *request) error {
+	media, err := mediaOf(q.r)
+	if err != nil {
+		return err
+	}
+	body, err := readBody(q.r)
+	if err != nil {
+		return err
+	}
+	apply, err := s.patcher(q, types.PatchType(media), body)
+	if err != nil {
+		return err
+	}
+	e, err := s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) {
+		return s.patched(q, old, apply)
+	})
+	if err != nil {
+		return err
+	}
+	return s.writeEntry(q, http.StatusOK, e)
+}
+
+// patcher returns what turns an object's JSON into the patched JSON.
+func (s *Server) patcher(q *request, t types.PatchType, body []byte) (func([]byte) ([]byte, error), error) {
+	switch t {
+	case types.JSONPatchType:
+		return jsonPatcher(q, body)
+	case types.MergePatchType:
+		return func(doc []byte) ([]byte, error) {
+			out, err := jsonpatch.MergePatch(doc, body)
+			if err != nil {
+				return nil, apierrors.NewBadRequest(err.Error())
+			}
+			return out, nil
+		}, nil
+	case types.StrategicMergePatchType:
+		if q.res.Unstructured {
+			break
+		}
+		return s.strategicPatcher(q, body)
+	}
+	return nil, unsupportedPatch()
+}
+
+func unsupportedPatch() error {
+	accepted := []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType)}
+	return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, &metav1.StatusDetails{},
+		"the body of the request was in an unknown format - accepted media types include: %s", strings.Join(accepted, ", "))
+}
+
+func jsonPatcher(q *request, body []byte) (func([]byte) ([]byte, error), error) {
+	patch, err := jsonpatch.DecodePatch(body)
+	if err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	if len(patch) > maxPatchOperations {
+		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("The allowed maximum operations in a JSON patch is %d, got %d", maxPatchOperations, len(patch)))
+	}
+	return func(doc []byte) ([]byte, error) {
+		out, err := patch.Apply(doc)
+		if err != nil {
+			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", q.subject(), "", err.Error(), 0, false)
+		}
+		return out, nil
+	}, nil
+}
+
+func (s *Server) strategicPatcher(q *request, body []byte) (func([]byte) ([]byte, error), error) {
+	schema, err := strategicpatch.NewPatchMetaFromStruct(s.codec.new(q.res.GroupVersionKind()))
+	if err != nil {
+		return nil, err
+	}
+	var patch map[string]any
+	if err := json.Unmarshal(body, &patch); err != nil {
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	return func(doc []byte) ([]byte, error) {
+		out, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(doc, body, schema)
+		if err == nil {
+			return out, nil
+		}
+		if mergepatch.IsPreconditionFailed(err) || err == mergepatch.ErrBadJSONDoc {
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", q.subject(), "", err.Error(), 0, false)
+	}, nil
+}
+
+// patched applies a patch to an object of the row's version.
+func (s *Server) patched(q *request, old runtime.Object, apply func([]byte) ([]byte, error)) (runtime.Object, error) {
+	doc, err := json.Marshal(old)
+	if err != nil {
+		return nil, err
+	}
+	out, err := apply(doc)
+	if err != nil {
+		return nil, err
+	}
+	obj, err := s.decodePatched(q, out)
+	if err != nil {
+		return nil, err
+	}
+	s.applyDefaults(q, obj)
+	return obj, q.checkName(accessorOf(obj))
+}
+
+// decodePatched decodes the outcome of a patch.
+func (s *Server) decodePatched(q *request, doc []byte) (runtime.Object, error) {
+	gvk := q.res.GroupVersionKind()
+	obj, _, err := s.codec.strict.Decode(doc, &gvk, s.codec.new(gvk))
+	strict, isStrict := runtime.AsStrictDecodingError(err)
+	switch validation := q.query.Get("fieldValidation"); {
+	case err == nil || isStrict && validation == metav1.FieldValidationIgnore:
+		return obj, nil
+	case !isStrict:
+		return nil, apierrors.NewBadRequest(err.Error())
+	case validation == metav1.FieldValidationStrict:
+		return nil, apierrors.NewBadRequest(err.Error())
+	}
+	for _, err := range strict.Errors() {
+		warn(q.w, err.Error())
+	}
+	return obj, nil
+}
+

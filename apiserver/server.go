@@ -1,0 +1,152 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+	"k8s.io/utils/clock"
+
+	"github.com/kubesim/kubesim/apiserver/admission"
+	"github.com/kubesim/kubesim/apiserver/cache"
+	"github.com/kubesim/kubesim/apiserver/discovery"
+	"github.com/kubesim/kubesim/apiserver/kinds"
+	"github.com/kubesim/kubesim/apiserver/openapi"
+	"github.com/kubesim/kubesim/store"
+)
+
+// compactionInterval is how long overwritten revisions can be read, as in kube-apiserver.
+const compactionInterval = 5 * time.Minute
+
+// Config says what a Server works with. Only Store is required.
+type Config struct {
+	Store    store.Store
+	Clock    clock.WithTicker
+	Tracer   trace.TracerProvider
+	Logger   *slog.Logger
+	Registry *prometheus.Registry // of /metrics
+	// Admission plugins on top of the default ones, and those left out.
+	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// AllowedHosts are the names that a Host or Origin header may carry besides
+	// loopback addresses and in-memory clients.
+	AllowedHosts []string
+	// Debug is served below /debug/kubesim/.
+	Debug http.Handler
+}
+
+func (c *Config) setDefaults() error {
+	if c.Store == nil {
+		return fmt.Errorf("apiserver: a store is required")
+	}
+	if c.Clock == nil {
+		c.Clock = clock.RealClock{}
+	}
+	if c.Tracer == nil {
+		c.Tracer = noop.NewTracerProvider()
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Registry == nil {
+		c.Registry = prometheus.NewRegistry()
+	}
+	return nil
+}
+
+// Server is the API server. It is ready when New returns.
+type Server struct {
+	cfg       Config
+	log       *slog.Logger
+	clock     clock.WithTicker
+	tracer    trace.Tracer
+	store     store.Store
+	cache     *cache.Cache
+	table     *table
+	codec     *codec
+	admission *admission.Chain
+	metrics   *metrics
+	services  *serviceAllocator
+	discovery *discovery.Handler
+	openapi   *openapi.Handler
+	handler   http.Handler
+
+	stop    context.CancelFunc
+	ended   context.Context // done once Close is called: ends watches
+	running sync.WaitGroup
+}
+
+// New fills the cache, creates what every cluster begins with, and returns a
+// server that is ready. The context bounds New alone.
+func New(ctx context.Context, cfg Config) (*Server, error) {
+	if err := cfg.setDefaults(); err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: cfg.Logger, clock: cfg.Clock, store: cfg.Store,
+		tracer: cfg.Tracer.Tracer("apiserver"),
+		cache:  cache.New(cfg.Store), codec: newCodec(kinds.Scheme()), metrics: newMetrics(cfg.Registry),
+	}
+	s.table = newTable(s.cache, kinds.Builtin())
+	s.services = newServiceAllocator(s)
+	s.discovery = discovery.New(s.table.kinds)
+	s.openapi = openapi.New()
+	var err error
+	if s.admission, err = admission.New(cacheLister{s}, s.clock, cfg.DisableAdmissionPlugins, cfg.EnableAdmissionPlugins); err != nil {
+		return nil, err
+	}
+	if err := s.cache.Fill(ctx); err != nil {
+		return nil, err
+	}
+	s.ended, s.stop = context.WithCancel(context.Background())
+	s.running.Go(s.follow)
+	s.running.Go(s.compact)
+	s.handler = s.filters(s.routes())
+	if err := s.bootstrap(ctx); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("creating the first objects: %w", err)
+	}
+	return s, nil
+}
+
+// Handler serves the API.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Close ends all watches and background work. It leaves the store open.
+func (s *Server) Close() {
+	s.stop()
+	s.running.Wait()
+}
+
+// follow keeps the cache up to date.
+func (s *Server) follow() {
+	if err := s.cache.Run(s.ended); err != nil && s.ended.Err() == nil {
+		s.log.Error("Lost the watch on the store, reads will fail", "err", err)
+	}
+}
+
+// compact forgets, at every interval, what was overwritten before the last one.
+func (s *Server) compact() {
+	ticker := s.clock.NewTicker(compactionInterval)
+	defer ticker.Stop()
+	for last := s.cache.Revision(); ; {
+		select {
+		case <-s.ended.Done():
+			return
+		case <-ticker.C():
+		}
+		now := s.cache.Revision()
+		if last > 0 && now > last {
+			if err := s.store.Compact(s.ended, last); err != nil && s.ended.Err() == nil {
+				s.log.Error("Failed to compact the store", "revision", last, "err", err)
+			}
+			s.cache.Forget(last)
+		}
+		last = now
+	}
+}
