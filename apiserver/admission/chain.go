@@ -1,0 +1,119 @@
+package admission
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Chain is the plugins that are on, in order.
+type Chain struct {
+	plugins []Plugin
+}
+
+// choice is a plugin that can be had.
+type choice struct {
+	plugin Plugin
+	// isOptional is true for what is off unless asked for.
+	isOptional bool
+}
+
+// choices are all plugins in Kubernetes' recommended order: namespaces first,
+// then what fills pods in, quota last, since it counts what the others made.
+func choices(lister Lister, clock clock.Clock) []choice {
+	return []choice{
+		{plugin: &NamespaceLifecycle{lister: lister}},
+		{plugin: &LimitRanger{lister: lister}},
+		{plugin: &ServiceAccount{lister: lister, clock: clock}},
+		{plugin: &TaintNodesByCondition{}},
+		{plugin: &AlwaysPullImages{}, isOptional: true},
+		{plugin: &Priority{lister: lister}},
+		{plugin: &DefaultTolerationSeconds{NotReady: 300 * time.Second, Unreachable: 300 * time.Second}},
+		{plugin: &DefaultStorageClass{lister: lister}},
+		{plugin: &StorageObjectInUseProtection{}},
+		{plugin: &PersistentVolumeClaimResize{lister: lister}},
+		{plugin: &RuntimeClass{lister: lister}},
+		{plugin: &DefaultIngressClass{lister: lister}},
+		{plugin: &DenyServiceExternalIPs{}, isOptional: true},
+		{plugin: &PodTopologyLabels{lister: lister}},
+	}
+}
+
+// New makes a chain of the default plugins, less those disabled, plus those
+// enabled. It fails on a name that no plugin has.
+func New(lister Lister, clock clock.Clock, disable, enable []string) (*Chain, error) {
+	all := choices(lister, clock)
+	if err := checkNames(all, disable, enable); err != nil {
+		return nil, err
+	}
+	chain := &Chain{}
+	for _, c := range all {
+		name := c.plugin.Name()
+		isOn := !c.isOptional || slices.Contains(enable, name)
+		if isOn && !slices.Contains(disable, name) {
+			chain.plugins = append(chain.plugins, c.plugin)
+		}
+	}
+	return chain, nil
+}
+
+func checkNames(all []choice, disable, enable []string) error {
+	known := make([]string, 0, len(all))
+	for _, c := range all {
+		known = append(known, c.plugin.Name())
+	}
+	for _, name := range slices.Concat(disable, enable) {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("unknown admission plugin %q, known are %s", name, strings.Join(known, ", "))
+		}
+		if slices.Contains(enable, name) && slices.Contains(disable, name) {
+			return fmt.Errorf("admission plugin %q is both enabled and disabled", name)
+		}
+	}
+	return nil
+}
+
+// Names of the plugins that are on, in order.
+func (c *Chain) Names() []string {
+	names := make([]string, 0, len(c.plugins))
+	for _, p := range c.plugins {
+		names = append(names, p.Name())
+	}
+	return names
+}
+
+// Admit lets every plugin change the object. The caller defaults, prepares and
+// validates it afterwards.
+func (c *Chain) Admit(ctx context.Context, a *Attributes) error {
+	a.isMutating = true
+	defer func() { a.isMutating = false }()
+	for _, p := range c.plugins {
+		m, ok := p.(Mutator)
+		if !ok {
+			continue
+		}
+		if err := m.Admit(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Validate lets every plugin refuse the object as it is about to be stored, or
+// its deletion.
+func (c *Chain) Validate(ctx context.Context, a *Attributes) error {
+	for _, p := range c.plugins {
+		v, ok := p.(Validator)
+		if !ok {
+			continue
+		}
+		if err := v.Validate(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+// Package admission holds the plugins that look at a write after it is decoded
+// and before it is stored: some fill in what the cluster knows (a priority, a
+// service account's token, a default class), some refuse.
+//
+// A plugin is a type with a name, in a file of its own, that has one or both of
+//
+//	Admit(ctx, *Attributes) error     // may change a.Object
+//	Validate(ctx, *Attributes) error  // may not
+//
+// The Chain calls every Admit, then, once the object is defaulted and valid,
+// every Validate, in Kubernetes' recommended order. The first error ends it, and
+// it is the answer to the client.
+//
+// Plugins read the cluster through a Lister only, so a test needs a map and no
+// server. They keep no state of their own: what they decide follows from the
+// request and the objects that are there.
+//
+// Against Kubernetes' default set these are missing: PodSecurity, the plugins
+// for certificates, and the webhooks and policies that users configure.
+package admission
