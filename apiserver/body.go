@@ -135,4 +135,3 @@ func summary(body []byte) string {
 func warn(w http.ResponseWriter, text string) {
 	w.Header().Add("Warning", fmt.Sprintf("299 - %q", text))
 }
-

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 
 	"github.com/kubesim/kubesim/apiserver/cache"
-	"github.com/kubesim/kubesim/apiserver/validation"
 	"github.com/kubesim/kubesim/store"
 )
 
@@ -104,7 +103,7 @@ func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object
 }
 
 func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.Object) (*cache.Entry, error) {
-	if errs := validation.Object(q.res.Kind, obj, nil); len(errs) > 0 {
+	if errs := validateObject(q.res, obj, nil); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}
 	if err := s.admission.Validate(ctx, q.attributes("CREATE", obj, nil)); err != nil {
@@ -178,4 +177,3 @@ func (q *request) warn(texts []string) {
 		}
 	}
 }
-

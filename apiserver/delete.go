@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubesim/kubesim/apiserver/cache"
@@ -32,7 +33,7 @@ func (s *Server) delete(ctx context.Context, q *request) error {
 	if gone && !q.res.ReturnDeleted {
 		uid := e.Field("metadata.uid")
 		return s.writeObject(q, http.StatusOK, statusOK(&metav1.StatusDetails{
-			Name: q.name, Group: q.res.Group, Kind: q.res.Resource, UID: uidOf(uid),
+			Name: q.name, Group: q.res.Group, Kind: q.res.Resource, UID: types.UID(uid),
 		}))
 	}
 	return s.writeEntry(q, http.StatusOK, e)

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubesim/kubesim/apiserver/cache"
-	"github.com/kubesim/kubesim/apiserver/validation"
 	"github.com/kubesim/kubesim/store"
 )
 
@@ -143,9 +142,9 @@ func finished(obj runtime.Object) bool {
 
 func (q *request) validateUpdate(obj, old runtime.Object) field.ErrorList {
 	if q.sub.Name == "status" {
-		return validation.Status(q.res.Kind, obj, old)
+		return validateStatus(q.res, obj, old)
 	}
-	return validation.Object(q.res.Kind, obj, old)
+	return validateObject(q.res, obj, old)
 }
 
 // prepareUpdate keeps of the old object what this write may not change.
@@ -217,4 +216,3 @@ func (q *request) checkPreconditions(m, before metav1.Object) error {
 	m.SetResourceVersion(before.GetResourceVersion())
 	return nil
 }
-

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
-
 )
 
 // maxPatchOperations bounds a JSON patch, as in kube-apiserver.
@@ -144,4 +143,3 @@ func (s *Server) decodePatched(q *request, doc []byte) (runtime.Object, error) {
 	}
 	return obj, nil
 }
-

@@ -75,6 +75,7 @@ type Server struct {
 	discovery *discovery.Handler
 	openapi   *openapi.Handler
 	handler   http.Handler
+	inFlight  chan struct{} // a place for each request being worked on
 
 	stop    context.CancelFunc
 	ended   context.Context // done once Close is called: ends watches
@@ -91,6 +92,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		cfg: cfg, log: cfg.Logger, clock: cfg.Clock, store: cfg.Store,
 		tracer: cfg.Tracer.Tracer("apiserver"),
 		cache:  cache.New(cfg.Store), codec: newCodec(kinds.Scheme()), metrics: newMetrics(cfg.Registry),
+		inFlight: make(chan struct{}, maxInFlight),
 	}
 	s.table = newTable(s.cache, kinds.Builtin())
 	s.services = newServiceAllocator(s)

@@ -1,0 +1,385 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubesim/kubesim/apiserver/cache"
+	"github.com/kubesim/kubesim/apiserver/kinds"
+)
+
+// handler serves one request.
+type handler = func(context.Context, *request) error
+
+// connect finds the handler of a subresource other than status.
+func (s *Server) connect(q *request) handler {
+	switch q.res.Resource + "/" + q.sub.Name {
+	case "pods/binding":
+		return s.bind
+	case "pods/eviction":
+		return s.evict
+	case "namespaces/finalize":
+		return s.finalizeNamespace
+	case "certificatesigningrequests/approval":
+		return s.approve
+	case "pods/ephemeralcontainers", "pods/resize":
+		return s.podPart
+	}
+	if q.sub.Name == "scale" && q.res.Scale != nil {
+		return s.scale
+	}
+	return func(context.Context, *request) error {
+		return statusError(http.StatusNotImplemented, "NotImplemented", nil,
+			"the %s subresource of %s is not simulated yet", q.sub.Name, q.subject())
+	}
+}
+
+// bind assigns a pod to a node, once.
+func (s *Server) bind(ctx context.Context, q *request) error {
+	obj, err := s.decodeBody(q, corev1.SchemeGroupVersion.WithKind("Binding"))
+	if err != nil {
+		return err
+	}
+	binding := obj.(*corev1.Binding)
+	if binding.Name != "" && binding.Name != q.name {
+		return q.checkName(&binding.ObjectMeta)
+	}
+	if binding.Target.Name == "" {
+		return invalidBinding(q, "target.name", metav1.CauseTypeFieldValueRequired, "Required value")
+	}
+	if kind := binding.Target.Kind; kind != "" && kind != "Node" {
+		return invalidBinding(q, "target.kind", metav1.CauseTypeFieldValueNotSupported, fmt.Sprintf("Unsupported value: %q: supported values: \"Node\", \"<empty>\"", kind))
+	}
+	_, err = s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) {
+		return s.bound(q, old.(*corev1.Pod), binding)
+	})
+	if err != nil {
+		return err
+	}
+	return s.writeObject(q, http.StatusCreated, statusOK(nil))
+}
+
+func invalidBinding(q *request, field string, t metav1.CauseType, message string) error {
+	return statusError(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, &metav1.StatusDetails{
+		Name: q.name, Kind: "Binding", Causes: []metav1.StatusCause{{Type: t, Message: message, Field: field}},
+	}, "Binding %q is invalid: %s: %s", q.name, field, message)
+}
+
+// bound is the pod on its node, with the topology labels of the node.
+func (s *Server) bound(q *request, pod *corev1.Pod, b *corev1.Binding) (runtime.Object, error) {
+	conflict := func(format string, args ...any) error {
+		return apierrors.NewConflict(corev1.Resource("pods/binding"), pod.Name, fmt.Errorf(format, args...))
+	}
+	switch {
+	case b.UID != "" && b.UID != pod.UID:
+		return nil, apierrors.NewConflict(corev1.Resource("pods/binding"), pod.Name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", b.UID, pod.UID))
+	case pod.DeletionTimestamp != nil:
+		return nil, conflict("pod %s is being deleted, cannot be assigned to a host", pod.Name)
+	case pod.Spec.NodeName != "":
+		return nil, conflict("pod %v is already assigned to node %q", pod.Name, pod.Spec.NodeName)
+	case len(pod.Spec.SchedulingGates) > 0:
+		return nil, conflict("pod %v has non-empty .spec.schedulingGates", pod.Name)
+	}
+	pod.Spec.NodeName = b.Target.Name
+	for k, v := range b.Annotations {
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, k, v)
+	}
+	for k, v := range s.topologyOf(b.Target.Name) {
+		metav1.SetMetaDataLabel(&pod.ObjectMeta, k, v)
+	}
+	markScheduled(pod, s.now())
+	return pod, nil
+}
+
+// topologyOf are the zone and region labels of a node.
+func (s *Server) topologyOf(node string) map[string]string {
+	out := map[string]string{}
+	nodes := s.table.get("", "v1", "nodes")
+	e := s.cache.Resource(nodes.prefix).Get(nodes.key("", node))
+	if e == nil {
+		return out
+	}
+	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelTopologyRegion} {
+		if v, ok := e.Labels()[key]; ok {
+			out[key] = v
+		}
+	}
+	return out
+}
+
+func markScheduled(pod *corev1.Pod, now metav1.Time) {
+	condition := corev1.PodCondition{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: now, ObservedGeneration: 0}
+	for i, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			condition.ObservedGeneration = c.ObservedGeneration
+			pod.Status.Conditions[i] = condition
+			return
+		}
+	}
+	pod.Status.Conditions = append(pod.Status.Conditions, condition)
+}
+
+// scale shows or sets the number of replicas.
+func (s *Server) scale(ctx context.Context, q *request) error {
+	if q.verb == "get" {
+		if err := s.fresh(ctx, q.query.Get("resourceVersion")); err != nil {
+			return err
+		}
+		e, err := s.lookup(q)
+		if err != nil {
+			return err
+		}
+		return s.writeScale(q, e)
+	}
+	f, err := s.scaleChange(q)
+	if err != nil {
+		return err
+	}
+	e, err := s.mutate(ctx, q, f)
+	if err != nil {
+		return err
+	}
+	return s.writeScale(q, e)
+}
+
+// scaleChange reads the new Scale, or the patch of it, from the body.
+func (s *Server) scaleChange(q *request) (change, error) {
+	gvk := autoscalingv1.SchemeGroupVersion.WithKind("Scale")
+	var next func(old *autoscalingv1.Scale) (*autoscalingv1.Scale, error)
+	if q.verb == "update" {
+		obj, err := s.decodeBody(q, gvk)
+		if err != nil {
+			return nil, err
+		}
+		next = func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return obj.(*autoscalingv1.Scale), nil }
+	} else {
+		media, err := mediaOf(q.r)
+		if err != nil {
+			return nil, err
+		}
+		body, err := readBody(q.r)
+		if err != nil {
+			return nil, err
+		}
+		parent := *q
+		parent.res = &resource{Kind: &kinds.Kind{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: q.res.Resource, Namespaced: q.res.Namespaced}}
+		apply, err := s.patcher(&parent, types.PatchType(media), body)
+		if err != nil {
+			return nil, err
+		}
+		next = func(old *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+			obj, err := s.patched(&parent, old, apply)
+			if err != nil {
+				return nil, err
+			}
+			return obj.(*autoscalingv1.Scale), nil
+		}
+	}
+	return func(old runtime.Object) (runtime.Object, error) {
+		scale, err := next(scaleOf(q.res, old))
+		if err != nil {
+			return nil, err
+		}
+		return s.scaled(q, old, scale)
+	}, nil
+}
+
+// scaled is the parent with what a Scale says.
+func (s *Server) scaled(q *request, obj runtime.Object, scale *autoscalingv1.Scale) (runtime.Object, error) {
+	if err := q.checkName(scale); err != nil {
+		return nil, err
+	}
+	if scale.Spec.Replicas < 0 {
+		message := fmt.Sprintf("Invalid value: %d: must be greater than or equal to 0", scale.Spec.Replicas)
+		return nil, statusError(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, &metav1.StatusDetails{
+			Name: q.name, Group: autoscalingv1.GroupName, Kind: "Scale",
+			Causes: []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid, Message: message, Field: "spec.replicas"}},
+		}, "Scale.autoscaling %q is invalid: spec.replicas: %s", q.name, message)
+	}
+	m := accessorOf(obj)
+	if scale.UID != "" {
+		m.SetUID(scale.UID)
+	}
+	if scale.ResourceVersion != "" {
+		m.SetResourceVersion(scale.ResourceVersion)
+	}
+	q.res.Scale.Set(obj, scale.Spec.Replicas)
+	return obj, nil
+}
+
+func (s *Server) writeScale(q *request, e *cache.Entry) error {
+	obj, err := s.codec.object(q.res, e)
+	if err != nil {
+		return err
+	}
+	return s.writeObject(q, http.StatusOK, scaleOf(q.res, obj))
+}
+
+func scaleOf(res *resource, obj runtime.Object) *autoscalingv1.Scale {
+	m, v := accessorOf(obj), res.Scale.Get(obj)
+	return &autoscalingv1.Scale{
+		TypeMeta: metav1.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
+			ResourceVersion: m.GetResourceVersion(), CreationTimestamp: m.GetCreationTimestamp(),
+		},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: v.Replicas},
+		Status: autoscalingv1.ScaleStatus{Replicas: v.StatusReplicas, Selector: v.Selector},
+	}
+}
+
+// finalizeNamespace sets spec.finalizers alone.
+func (s *Server) finalizeNamespace(ctx context.Context, q *request) error {
+	obj, err := s.decodeBody(q, q.res.GroupVersionKind())
+	if err != nil {
+		return err
+	}
+	wanted := obj.(*corev1.Namespace)
+	if err := q.checkName(wanted); err != nil {
+		return err
+	}
+	e, err := s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) {
+		ns := old.(*corev1.Namespace)
+		ns.ResourceVersion, ns.UID = wanted.ResourceVersion, wanted.UID
+		ns.Spec.Finalizers = wanted.Spec.Finalizers
+		return ns, nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.writeEntry(q, http.StatusOK, e)
+}
+
+// approve sets the approval conditions of a certificate signing request.
+func (s *Server) approve(ctx context.Context, q *request) error {
+	return s.writePart(ctx, q, func(to, from runtime.Object) {
+		csr, wanted := to.(*certificatesv1.CertificateSigningRequest), from.(*certificatesv1.CertificateSigningRequest)
+		csr.Status.Conditions = wanted.Status.Conditions
+		for i := range csr.Status.Conditions {
+			if csr.Status.Conditions[i].LastUpdateTime.IsZero() {
+				csr.Status.Conditions[i].LastUpdateTime = s.now()
+			}
+			if csr.Status.Conditions[i].LastTransitionTime.IsZero() {
+				csr.Status.Conditions[i].LastTransitionTime = s.now()
+			}
+		}
+	})
+}
+
+// podPart writes the ephemeral containers or the resources of a pod alone.
+func (s *Server) podPart(ctx context.Context, q *request) error {
+	return s.writePart(ctx, q, func(to, from runtime.Object) {
+		pod, wanted := to.(*corev1.Pod), from.(*corev1.Pod)
+		if q.sub.Name == "ephemeralcontainers" {
+			pod.Spec.EphemeralContainers = wanted.Spec.EphemeralContainers
+			return
+		}
+		for i := range pod.Spec.Containers {
+			if i < len(wanted.Spec.Containers) {
+				pod.Spec.Containers[i].Resources = wanted.Spec.Containers[i].Resources
+				pod.Spec.Containers[i].ResizePolicy = wanted.Spec.Containers[i].ResizePolicy
+			}
+		}
+	})
+}
+
+// writePart serves get, update and patch of a subresource that speaks the
+// parent's kind and changes a part of it.
+func (s *Server) writePart(ctx context.Context, q *request, part func(to, from runtime.Object)) error {
+	if q.verb == "get" {
+		return s.get(ctx, q)
+	}
+	next, err := s.nextObject(q)
+	if err != nil {
+		return err
+	}
+	e, err := s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) {
+		wanted, err := next(old)
+		if err != nil {
+			return nil, err
+		}
+		out := old.DeepCopyObject()
+		part(out, wanted)
+		accessorOf(out).SetResourceVersion(accessorOf(wanted).GetResourceVersion())
+		accessorOf(out).SetUID(accessorOf(wanted).GetUID())
+		return out, nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.writeEntry(q, http.StatusOK, e)
+}
+
+// nextObject is the change that the body of an update or a patch asks for.
+func (s *Server) nextObject(q *request) (change, error) {
+	if q.verb == "update" {
+		obj, err := s.decodeBody(q, q.res.GroupVersionKind())
+		if err != nil {
+			return nil, err
+		}
+		if err := q.checkName(accessorOf(obj)); err != nil {
+			return nil, err
+		}
+		s.applyDefaults(q, obj)
+		return func(runtime.Object) (runtime.Object, error) { return obj.DeepCopyObject(), nil }, nil
+	}
+	media, err := mediaOf(q.r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readBody(q.r)
+	if err != nil {
+		return nil, err
+	}
+	apply, err := s.patcher(q, types.PatchType(media), body)
+	if err != nil {
+		return nil, err
+	}
+	return func(old runtime.Object) (runtime.Object, error) { return s.patched(q, old, apply) }, nil
+}
+
+// review answers the kinds that are asked, not stored. Without authorization
+// (see the README) everybody may do everything.
+func (s *Server) review(q *request) handler {
+	if q.res.Group != authorizationv1.GroupName && q.res.Group != authenticationv1.GroupName {
+		return nil
+	}
+	return func(_ context.Context, q *request) error {
+		obj, err := s.decodeBody(q, q.res.GroupVersionKind())
+		if err != nil {
+			return err
+		}
+		status := authorizationv1.SubjectAccessReviewStatus{Allowed: true}
+		user := authenticationv1.UserInfo{Username: "kubesim:local", Groups: []string{"system:masters", "system:authenticated"}}
+		switch r := obj.(type) {
+		case *authorizationv1.SelfSubjectAccessReview:
+			r.Status = status
+		case *authorizationv1.SubjectAccessReview:
+			r.Status = status
+		case *authorizationv1.LocalSubjectAccessReview:
+			r.Status = status
+		case *authorizationv1.SelfSubjectRulesReview:
+			r.Status = authorizationv1.SubjectRulesReviewStatus{
+				ResourceRules:    []authorizationv1.ResourceRule{{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}},
+				NonResourceRules: []authorizationv1.NonResourceRule{{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}}},
+			}
+		case *authenticationv1.SelfSubjectReview:
+			r.Status.UserInfo = user
+		case *authenticationv1.TokenReview:
+			r.Status = authenticationv1.TokenReviewStatus{}
+		}
+		obj.GetObjectKind().SetGroupVersionKind(q.res.GroupVersionKind())
+		return s.writeObject(q, http.StatusCreated, obj)
+	}
+}

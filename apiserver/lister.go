@@ -1,0 +1,60 @@
+package apiserver
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubesim/kubesim/apiserver/admission"
+	"github.com/kubesim/kubesim/apiserver/cache"
+)
+
+// cacheLister reads objects for admission plugins.
+type cacheLister struct{ s *Server }
+
+// Get reads one object. What the cache does not have it asks the store for.
+func (l cacheLister) Get(ctx context.Context, gvr schema.GroupVersionResource, namespace, name string) (runtime.Object, error) {
+	res := l.s.table.get(gvr.Group, gvr.Version, gvr.Resource)
+	if res == nil {
+		return nil, errNoResource
+	}
+	key := res.key(namespace, name)
+	e := l.s.cache.Resource(res.prefix).Get(key)
+	if e == nil {
+		if err := l.s.cache.Sync(ctx); err != nil {
+			return nil, err
+		}
+		if e = l.s.cache.Resource(res.prefix).Get(key); e == nil {
+			return nil, apierrors.NewNotFound(gvr.GroupResource(), name)
+		}
+	}
+	return l.s.codec.object(res, e)
+}
+
+// List reads the objects of a namespace, or all.
+func (l cacheLister) List(_ context.Context, gvr schema.GroupVersionResource, namespace string) ([]runtime.Object, error) {
+	res := l.s.table.get(gvr.Group, gvr.Version, gvr.Resource)
+	if res == nil {
+		return nil, errNoResource
+	}
+	var out []runtime.Object
+	var err error
+	l.s.cache.Resource(res.prefix).Snapshot().Each(res.key(namespace, ""), "", func(e *cache.Entry) bool {
+		var obj runtime.Object
+		if obj, err = l.s.codec.object(res, e); err == nil {
+			out = append(out, obj)
+		}
+		return err == nil
+	})
+	return out, err
+}
+
+// attributes describe a request to the admission plugins.
+func (q *request) attributes(verb string, obj, old runtime.Object) *admission.Attributes {
+	return &admission.Attributes{
+		Verb: verb, GVR: schema.GroupVersionResource{Group: q.res.Group, Version: q.res.Version, Resource: q.res.Resource},
+		Subresource: q.sub.Name, Namespace: q.namespace, Name: q.name, Object: obj, OldObject: old, DryRun: q.dryRun(),
+	}
+}

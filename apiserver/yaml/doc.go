@@ -1,0 +1,6 @@
+// Package yaml reads YAML as Kubernetes means it, on top of gopkg.in/yaml.v3.
+//
+// Kubernetes' YAML is that of YAML 1.1 turned into JSON: yes, no, on and off
+// are booleans, 0400 is octal, and keys are strings. Duplicate keys are
+// reported, the last one wins.
+package yaml
