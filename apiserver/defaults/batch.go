@@ -1,20 +1,16 @@
 package defaults
 
 import (
-	"maps"
 	"math"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Job fills a Job. Selector and labels of its pods are made in strategy.Job,
-// since they hold the uid.
+// Job fills a Job. Its labels, and selector and labels of its pods, are made in
+// strategy.Job, since they hold the uid.
 func Job(job *batchv1.Job) {
 	jobSpec(&job.Spec)
-	if labels := job.Spec.Template.Labels; labels != nil && len(job.Labels) == 0 {
-		job.Labels = maps.Clone(labels)
-	}
 	setNil(&job.Spec.Suspend, false)
 	setNil(&job.Spec.ManualSelector, false)
 	jobPolicies(&job.Spec)

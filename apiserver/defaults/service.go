@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Service fills a Service. Cluster addresses and node ports come from the
-// allocators, but the IP families are decided here, since the cluster has one.
+// Service fills a Service. Its IP families depend on what they were, and are
+// decided in strategy.Service; addresses and node ports come from the allocators.
 func Service(service *corev1.Service) {
 	spec := &service.Spec
 	setZero(&spec.SessionAffinity, corev1.ServiceAffinityNone)
@@ -24,7 +24,6 @@ func Service(service *corev1.Service) {
 			}
 		}
 	}
-	addressFamilies(spec)
 }
 
 func sessionAffinityConfig(spec *corev1.ServiceSpec) {
@@ -54,36 +53,4 @@ func trafficPolicies(spec *corev1.ServiceSpec) {
 	if spec.Type != corev1.ServiceTypeExternalName {
 		setNil(&spec.InternalTrafficPolicy, corev1.ServiceInternalTrafficPolicyCluster)
 	}
-}
-
-// addressFamilies settles ipFamilyPolicy and ipFamilies for a cluster that has
-// IPv4 alone. A headless Service without selector has its endpoints written by
-// hand, which may be of both families: it asks for both, even here.
-func addressFamilies(spec *corev1.ServiceSpec) {
-	if spec.Type == corev1.ServiceTypeExternalName {
-		return
-	}
-	headlessByHand := isHeadless(spec) && len(spec.Selector) == 0
-	if headlessByHand && spec.IPFamilyPolicy == nil && len(spec.IPFamilies) != 1 {
-		setNil(&spec.IPFamilyPolicy, corev1.IPFamilyPolicyRequireDualStack)
-	}
-	setNil(&spec.IPFamilyPolicy, corev1.IPFamilyPolicySingleStack)
-	if len(spec.IPFamilies) == 0 {
-		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
-	}
-	if headlessByHand && *spec.IPFamilyPolicy != corev1.IPFamilyPolicySingleStack && len(spec.IPFamilies) == 1 {
-		spec.IPFamilies = append(spec.IPFamilies, otherFamily(spec.IPFamilies[0]))
-	}
-}
-
-func isHeadless(spec *corev1.ServiceSpec) bool {
-	return spec.ClusterIP == corev1.ClusterIPNone ||
-		(len(spec.ClusterIPs) > 0 && spec.ClusterIPs[0] == corev1.ClusterIPNone)
-}
-
-func otherFamily(family corev1.IPFamily) corev1.IPFamily {
-	if family == corev1.IPv4Protocol {
-		return corev1.IPv6Protocol
-	}
-	return corev1.IPv4Protocol
 }

@@ -23,6 +23,7 @@ func CSIDriver(driver *storagev1.CSIDriver) {
 	}
 	setNil(&spec.RequiresRepublish, false)
 	setNil(&spec.SELinuxMount, false)
+	setNil(&spec.PreventPodSchedulingIfMissing, false)
 }
 
 // VolumeAttachment fills a volume that is described in place.
