@@ -1,9 +1,11 @@
 package kinds
 
 import (
+	"slices"
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubesim/kubesim/apiserver/printers"
 )
@@ -32,20 +34,15 @@ type Kind struct {
 	ReturnDeleted bool
 	// Generation is true when metadata.generation counts the changes of spec.
 	Generation bool
+	// StorageVersion is the version that discovery's storage hash tells of, default Version.
+	StorageVersion string
 	// Storage names the version and resource whose stored form this row shares,
 	// with the way there and back; nil when the row is stored as it is.
 	Storage *Conversion
 
-	// The hooks are pure functions. old is nil on create; obj may be changed by
-	// Default and Prepare alone. They run in this order:
-	Default        func(obj runtime.Object)                      // fills what the client left out
-	Prepare        func(obj, old runtime.Object)                 // drops what the client may not set
-	Validate       func(obj, old runtime.Object) field.ErrorList // refuses
-	PrepareStatus  func(obj, old runtime.Object)                 // Prepare of a write to /status
-	ValidateStatus func(obj, old runtime.Object) field.ErrorList // Validate of a write to /status
-	Warnings       func(obj, old runtime.Object) []string        // texts of Warning headers
-	Columns        *printers.Columns                             // of its Table; nil: Name and Age
-	Scale          *Scale                                        // for the scale subresource
+	Rules
+	Columns *printers.Columns // of its Table; nil: Name and Age
+	Scale   *Scale            // for the scale subresource
 	// OrphanByDefault is true for the kinds whose DELETE without options orphans the dependents.
 	OrphanByDefault bool
 }
@@ -59,6 +56,8 @@ type Subresource struct {
 	Verbs []string
 	// Kind is what it speaks, default the parent's.
 	Kind schema.GroupVersionKind
+	// Rules are those of a write to it.
+	Rules
 }
 
 // Field is a field selector: Name is what clients write, Path where the value
@@ -81,6 +80,25 @@ type Scale struct {
 type ScaleValues struct {
 	Replicas, StatusReplicas int32
 	Selector                 string
+}
+
+// Stored is true for a kind whose objects are kept: reviews and bindings are only answered.
+func (k *Kind) Stored() bool { return slices.Contains(k.ServedVerbs(), "watch") }
+
+// ServedVerbs are the verbs of the resource itself.
+func (k *Kind) ServedVerbs() []string {
+	if k.Verbs == nil {
+		return AllVerbs
+	}
+	return k.Verbs
+}
+
+// SingularName is the name of one object, as clients may write it.
+func (k *Kind) SingularName() string {
+	if k.Singular != "" {
+		return k.Singular
+	}
+	return strings.ToLower(k.Kind)
 }
 
 // GroupVersionKind of the row.
