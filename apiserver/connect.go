@@ -8,7 +8,6 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
-	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,15 +28,12 @@ func (s *Server) connect(q *request) handler {
 		return s.bind
 	case "pods/eviction":
 		return s.evict
-	case "namespaces/finalize":
-		return s.finalizeNamespace
-	case "certificatesigningrequests/approval":
-		return s.approve
-	case "pods/ephemeralcontainers", "pods/resize":
-		return s.podPart
 	}
-	if q.sub.Name == "scale" && q.res.Scale != nil {
+	switch {
+	case q.sub.Name == "scale" && q.res.Scale != nil:
 		return s.scale
+	case q.sub.Rules.Prepare != nil:
+		return s.own(q.verb)
 	}
 	return func(context.Context, *request) error {
 		return statusError(http.StatusNotImplemented, "NotImplemented", nil,
@@ -237,116 +233,6 @@ func scaleOf(res *resource, obj runtime.Object) *autoscalingv1.Scale {
 		Spec:   autoscalingv1.ScaleSpec{Replicas: v.Replicas},
 		Status: autoscalingv1.ScaleStatus{Replicas: v.StatusReplicas, Selector: v.Selector},
 	}
-}
-
-// finalizeNamespace sets spec.finalizers alone.
-func (s *Server) finalizeNamespace(ctx context.Context, q *request) error {
-	obj, err := s.decodeBody(q, q.res.GroupVersionKind())
-	if err != nil {
-		return err
-	}
-	wanted := obj.(*corev1.Namespace)
-	if err := q.checkName(wanted); err != nil {
-		return err
-	}
-	e, err := s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) {
-		ns := old.(*corev1.Namespace)
-		ns.ResourceVersion, ns.UID = wanted.ResourceVersion, wanted.UID
-		ns.Spec.Finalizers = wanted.Spec.Finalizers
-		return ns, nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.writeEntry(q, http.StatusOK, e)
-}
-
-// approve sets the approval conditions of a certificate signing request.
-func (s *Server) approve(ctx context.Context, q *request) error {
-	return s.writePart(ctx, q, func(to, from runtime.Object) {
-		csr, wanted := to.(*certificatesv1.CertificateSigningRequest), from.(*certificatesv1.CertificateSigningRequest)
-		csr.Status.Conditions = wanted.Status.Conditions
-		for i := range csr.Status.Conditions {
-			if csr.Status.Conditions[i].LastUpdateTime.IsZero() {
-				csr.Status.Conditions[i].LastUpdateTime = s.now()
-			}
-			if csr.Status.Conditions[i].LastTransitionTime.IsZero() {
-				csr.Status.Conditions[i].LastTransitionTime = s.now()
-			}
-		}
-	})
-}
-
-// podPart writes the ephemeral containers or the resources of a pod alone.
-func (s *Server) podPart(ctx context.Context, q *request) error {
-	return s.writePart(ctx, q, func(to, from runtime.Object) {
-		pod, wanted := to.(*corev1.Pod), from.(*corev1.Pod)
-		if q.sub.Name == "ephemeralcontainers" {
-			pod.Spec.EphemeralContainers = wanted.Spec.EphemeralContainers
-			return
-		}
-		for i := range pod.Spec.Containers {
-			if i < len(wanted.Spec.Containers) {
-				pod.Spec.Containers[i].Resources = wanted.Spec.Containers[i].Resources
-				pod.Spec.Containers[i].ResizePolicy = wanted.Spec.Containers[i].ResizePolicy
-			}
-		}
-	})
-}
-
-// writePart serves get, update and patch of a subresource that speaks the
-// parent's kind and changes a part of it.
-func (s *Server) writePart(ctx context.Context, q *request, part func(to, from runtime.Object)) error {
-	if q.verb == "get" {
-		return s.get(ctx, q)
-	}
-	next, err := s.nextObject(q)
-	if err != nil {
-		return err
-	}
-	e, err := s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) {
-		wanted, err := next(old)
-		if err != nil {
-			return nil, err
-		}
-		out := old.DeepCopyObject()
-		part(out, wanted)
-		accessorOf(out).SetResourceVersion(accessorOf(wanted).GetResourceVersion())
-		accessorOf(out).SetUID(accessorOf(wanted).GetUID())
-		return out, nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.writeEntry(q, http.StatusOK, e)
-}
-
-// nextObject is the change that the body of an update or a patch asks for.
-func (s *Server) nextObject(q *request) (change, error) {
-	if q.verb == "update" {
-		obj, err := s.decodeBody(q, q.res.GroupVersionKind())
-		if err != nil {
-			return nil, err
-		}
-		if err := q.checkName(accessorOf(obj)); err != nil {
-			return nil, err
-		}
-		s.applyDefaults(q, obj)
-		return func(runtime.Object) (runtime.Object, error) { return obj.DeepCopyObject(), nil }, nil
-	}
-	media, err := mediaOf(q.r)
-	if err != nil {
-		return nil, err
-	}
-	body, err := readBody(q.r)
-	if err != nil {
-		return nil, err
-	}
-	apply, err := s.patcher(q, types.PatchType(media), body)
-	if err != nil {
-		return nil, err
-	}
-	return func(old runtime.Object) (runtime.Object, error) { return s.patched(q, old, apply) }, nil
 }
 
 // review answers the kinds that are asked, not stored. Without authorization

@@ -103,7 +103,7 @@ func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object
 }
 
 func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.Object) (*cache.Entry, error) {
-	if errs := validateObject(q.res, obj, nil); len(errs) > 0 {
+	if errs := validate(q, obj, nil); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}
 	if err := s.admission.Validate(ctx, q.attributes("CREATE", obj, nil)); err != nil {
@@ -155,7 +155,9 @@ func (s *Server) applyDefaults(q *request, obj runtime.Object) {
 // prepareCreate drops what a client may not set on a new object.
 func prepareCreate(res *resource, obj runtime.Object) {
 	if _, ok := res.subresource("status"); ok {
-		clearPart(obj, "Status")
+		if res.Kind.Kind != "Node" { // a kubelet registers with its status
+			clearPart(obj, "Status")
+		}
 	}
 	m := accessorOf(obj)
 	m.SetGeneration(0)

@@ -225,8 +225,8 @@ func graceOf(obj runtime.Object, opts *metav1.DeleteOptions) int64 {
 // markDeleted sets the time of deletion. A second deletion can only bring it nearer.
 func (s *Server) markDeleted(obj runtime.Object, grace int64) {
 	m := accessorOf(obj)
-	if before := m.GetDeletionGracePeriodSeconds(); m.GetDeletionTimestamp() != nil && before != nil {
-		if grace < *before {
+	if before := m.GetDeletionGracePeriodSeconds(); m.GetDeletionTimestamp() != nil {
+		if before != nil && grace < *before {
 			at := metav1.NewTime(m.GetDeletionTimestamp().Add(-time.Duration(*before-grace) * time.Second))
 			m.SetDeletionTimestamp(&at)
 			m.SetDeletionGracePeriodSeconds(&grace)
@@ -235,11 +235,13 @@ func (s *Server) markDeleted(obj runtime.Object, grace int64) {
 	}
 	at := metav1.NewTime(s.now().Add(time.Duration(grace) * time.Second))
 	m.SetDeletionTimestamp(&at)
+	if terminateNamespace(obj) {
+		return
+	}
 	m.SetDeletionGracePeriodSeconds(&grace)
 	if m.GetGeneration() > 0 {
 		m.SetGeneration(m.GetGeneration() + 1)
 	}
-	terminateNamespace(obj)
 }
 
 func (s *Server) deleteCollection(ctx context.Context, q *request) error {

@@ -86,14 +86,14 @@ func (s *Server) mutateOnce(ctx context.Context, q *request, e *cache.Entry, f c
 }
 
 func (s *Server) validateAndUpdate(ctx context.Context, q *request, e *cache.Entry, obj, old runtime.Object) (*cache.Entry, error) {
-	if errs := q.validateUpdate(obj, old); len(errs) > 0 {
+	if errs := validate(q, obj, old); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}
 	if err := s.admission.Validate(ctx, q.attributes("UPDATE", obj, old)); err != nil {
 		return nil, err
 	}
-	if q.res.Warnings != nil && q.sub.Name == "" {
-		q.warn(q.res.Warnings(obj, old))
+	if rules := q.rules(); rules.Warnings != nil {
+		q.warn(rules.Warnings(obj, old))
 	}
 	value, err := s.codec.store(q.res, obj)
 	if err != nil {
@@ -140,13 +140,6 @@ func finished(obj runtime.Object) bool {
 	return m.GetDeletionTimestamp() != nil && len(m.GetFinalizers()) == 0 && (grace == nil || *grace == 0) && !holdsNamespace(obj)
 }
 
-func (q *request) validateUpdate(obj, old runtime.Object) field.ErrorList {
-	if q.sub.Name == "status" {
-		return validateStatus(q.res, obj, old)
-	}
-	return validateObject(q.res, obj, old)
-}
-
 // prepareUpdate keeps of the old object what this write may not change.
 func (s *Server) prepareUpdate(q *request, obj, old runtime.Object) error {
 	m, before := accessorOf(obj), accessorOf(old)
@@ -166,29 +159,23 @@ func (s *Server) prepareUpdate(q *request, obj, old runtime.Object) error {
 		m.SetDeletionTimestamp(nil)
 		m.SetDeletionGracePeriodSeconds(nil)
 	}
-	if q.sub.Name == "status" {
-		prepareStatus(q.res, obj, old)
-		return nil
+	keepParts(q, obj, old)
+	if rules := q.rules(); rules.Prepare != nil {
+		rules.Prepare(obj, old)
 	}
-	if _, ok := q.res.subresource("status"); ok && q.sub.Name == "" {
-		copyPart(obj, old, "Status")
-	}
-	if q.res.Generation && !sameSpec(obj, old) {
+	if q.res.Generation && q.sub.Name != "status" && !sameSpec(obj, old) {
 		m.SetGeneration(before.GetGeneration() + 1)
-	}
-	if q.res.Prepare != nil {
-		q.res.Prepare(obj, old)
 	}
 	return nil
 }
 
-// prepareStatus keeps all but the status.
-func prepareStatus(res *resource, obj, old runtime.Object) {
-	copyPart(obj, old, "Spec")
-	m, before := accessorOf(obj), accessorOf(old)
-	m.SetOwnerReferences(before.GetOwnerReferences())
-	if res.PrepareStatus != nil {
-		res.PrepareStatus(obj, old)
+// keepParts keeps the spec in a write to the status, and the status in others.
+func keepParts(q *request, obj, old runtime.Object) {
+	if q.sub.Name == "status" {
+		copyPart(obj, old, "Spec")
+		accessorOf(obj).SetOwnerReferences(accessorOf(old).GetOwnerReferences())
+	} else if _, ok := q.res.subresource("status"); ok && q.sub.Name == "" {
+		copyPart(obj, old, "Status")
 	}
 }
 

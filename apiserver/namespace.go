@@ -12,9 +12,11 @@ func holdsNamespace(obj runtime.Object) bool {
 }
 
 // terminateNamespace turns a namespace to be deleted into one that takes
-// nothing new.
-func terminateNamespace(obj runtime.Object) {
-	if ns, ok := obj.(*corev1.Namespace); ok {
+// nothing new. It is false for other kinds.
+func terminateNamespace(obj runtime.Object) bool {
+	ns, ok := obj.(*corev1.Namespace)
+	if ok {
 		ns.Status.Phase = corev1.NamespaceTerminating
 	}
+	return ok
 }

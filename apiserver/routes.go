@@ -72,11 +72,20 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 }
 
 // verb finds the handler of a request.
-func (s *Server) verb(q *request) func(context.Context, *request) error {
+func (s *Server) verb(q *request) handler {
+	if review := s.review(q); review != nil {
+		return review
+	}
 	if q.sub.Name != "" && q.sub.Name != "status" {
 		return s.connect(q)
 	}
-	switch q.verb {
+	return s.own(q.verb)
+}
+
+// own finds the handler of a verb on a kind, or on a subresource that speaks its
+// parent's kind.
+func (s *Server) own(verb string) handler {
+	switch verb {
 	case "get":
 		return s.get
 	case "list":
@@ -84,9 +93,6 @@ func (s *Server) verb(q *request) func(context.Context, *request) error {
 	case "watch":
 		return s.watch
 	case "create":
-		if review := s.review(q); review != nil {
-			return review
-		}
 		return s.create
 	case "update":
 		return s.update
@@ -97,7 +103,7 @@ func (s *Server) verb(q *request) func(context.Context, *request) error {
 	case "deletecollection":
 		return s.deleteCollection
 	}
-	return func(context.Context, *request) error {
+	return func(_ context.Context, q *request) error {
 		return apierrors.NewMethodNotSupported(q.subject(), q.r.Method)
 	}
 }

@@ -94,7 +94,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		cache:  cache.New(cfg.Store), codec: newCodec(kinds.Scheme()), metrics: newMetrics(cfg.Registry),
 		inFlight: make(chan struct{}, maxInFlight),
 	}
-	s.table = newTable(s.cache, kinds.Builtin())
+	s.table = newTable(s.cache, kinds.WithRules(kinds.Builtin(), s.now))
 	s.services = newServiceAllocator(s)
 	s.discovery = discovery.New(s.table.kinds)
 	s.openapi = openapi.New()

@@ -4,26 +4,27 @@ import (
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/kubesim/kubesim/apiserver/kinds"
 )
 
-// validateObject checks a new object, or a change when old is not nil. A kind
-// without rules of its own has those of metadata.
-func validateObject(res *resource, obj, old runtime.Object) field.ErrorList {
-	if res.Validate != nil {
-		return res.Validate(obj, old)
+// rules are those of the kind or of the subresource that the request writes.
+func (q *request) rules() kinds.Rules {
+	if q.sub.Name == "" {
+		return q.res.Rules
 	}
-	path := field.NewPath("metadata")
-	errs := apivalidation.ValidateObjectMetaAccessor(accessorOf(obj), res.Namespaced, apivalidation.NameIsDNSSubdomain, path)
-	if old != nil {
-		errs = append(errs, apivalidation.ValidateObjectMetaAccessorUpdate(accessorOf(obj), accessorOf(old), path)...)
-	}
-	return errs
+	return q.sub.Rules
 }
 
-// validateStatus checks a write to /status.
-func validateStatus(res *resource, obj, old runtime.Object) field.ErrorList {
-	if res.ValidateStatus != nil {
-		return res.ValidateStatus(obj, old)
+// validate checks a new object, or a change when old is not nil. What has no
+// rules of its own has those of metadata.
+func validate(q *request, obj, old runtime.Object) field.ErrorList {
+	if rules := q.rules(); rules.Validate != nil {
+		return rules.Validate(obj, old)
 	}
-	return apivalidation.ValidateObjectMetaAccessorUpdate(accessorOf(obj), accessorOf(old), field.NewPath("metadata"))
+	path := field.NewPath("metadata")
+	if old != nil {
+		return apivalidation.ValidateObjectMetaAccessorUpdate(accessorOf(obj), accessorOf(old), path)
+	}
+	return apivalidation.ValidateObjectMetaAccessor(accessorOf(obj), q.res.Namespaced, apivalidation.NameIsDNSSubdomain, path)
 }
