@@ -32,7 +32,7 @@ func dnsConfig(c *corev1.PodDNSConfig, policy corev1.DNSPolicy, p *field.Path) f
 	return concat(
 		refuse(len(c.Nameservers) > maxNameservers,
 			field.Invalid(servers, c.Nameservers, fmt.Sprintf("must not have more than %v nameservers", maxNameservers))),
-		each(c.Nameservers, servers, func(ip *string, p *field.Path) field.ErrorList { return validation.IsValidIP(p, *ip) }),
+		each(c.Nameservers, servers, func(ip *string, p *field.Path) field.ErrorList { return ipAddress(*ip, p) }),
 		refuse(len(c.Searches) > maxSearches,
 			field.Invalid(searches, c.Searches, fmt.Sprintf("must not have more than %v search paths", maxSearches))),
 		refuse(len(strings.Join(c.Searches, " ")) > maxSearchesChars,

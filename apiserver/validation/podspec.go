@@ -127,7 +127,7 @@ func preemptionPolicy(policy corev1.PreemptionPolicy, p *field.Path) field.Error
 }
 
 func hostAlias(a *corev1.HostAlias, p *field.Path) field.ErrorList {
-	return concat(validation.IsValidIP(p.Child("ip"), a.IP),
+	return concat(ipAddress(a.IP, p.Child("ip")),
 		each(a.Hostnames, p.Child("hostnames"), func(name *string, p *field.Path) field.ErrorList {
 			return dnsSubdomain(*name, p)
 		}))

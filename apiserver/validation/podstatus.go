@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	netutils "k8s.io/utils/net"
 )
@@ -104,7 +103,7 @@ func podIPs(s *corev1.PodStatus, p *field.Path) field.ErrorList {
 	for i, ip := range s.PodIPs {
 		ips[i] = ip.IP
 	}
-	valid := each(ips, p, func(ip *string, p *field.Path) field.ErrorList { return validation.IsValidIP(p, *ip) })
+	valid := each(ips, p, func(ip *string, p *field.Path) field.ErrorList { return ipAddress(*ip, p) })
 	if len(ips) < 2 {
 		return valid
 	}
@@ -120,7 +119,7 @@ func hostIPs(s *corev1.PodStatus, p *field.Path) field.ErrorList {
 		ips[i] = ip.IP
 	}
 	errs := append(refuse(s.HostIP != ips[0], field.Invalid(p.Index(0).Child("ip"), ips[0], "must be equal to `hostIP`")),
-		each(ips, p, func(ip *string, p *field.Path) field.ErrorList { return validation.IsValidIP(p, *ip) })...)
+		each(ips, p, func(ip *string, p *field.Path) field.ErrorList { return ipAddress(*ip, p) })...)
 	if len(ips) < 2 {
 		return errs
 	}

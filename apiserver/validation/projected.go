@@ -155,7 +155,8 @@ func (in projection) certificate(c *corev1.PodCertificateProjection, p *field.Pa
 		field.Required(p, "specify at least one of credentialBundlePath, keyPath, and certificateChainPath"))...)
 }
 
-// signerName is a domain and a path, like example.com/signer.
+// signerName is a domain and a path, like example.com/signer. Its length leaves
+// room for a domain, and for a namespace and a name in the path.
 func signerName(name string, p *field.Path) field.ErrorList {
 	if name == "" {
 		return field.ErrorList{field.Required(p, "")}
@@ -164,17 +165,27 @@ func signerName(name string, p *field.Path) field.ErrorList {
 	if !ok || strings.Contains(path, "/") {
 		return field.ErrorList{field.Invalid(p, name, "must be a fully qualified domain and path of the form 'example.com/signer-name'")}
 	}
-	var errs field.ErrorList
-	if strings.Count(domain, ".") < 1 {
-		errs = append(errs, field.Invalid(p, domain, "should be a domain with at least two segments separated by dots"))
+	const maxDomain = validation.DNS1123SubdomainMaxLength
+	const maxName = maxDomain + 1 + validation.DNS1123LabelMaxLength + 1 + validation.DNS1123SubdomainMaxLength
+	return concat(
+		refuse(len(domain) > maxDomain, field.TooLong(p, "", maxDomain)),
+		firstBadLabel(domain, validation.IsDNS1123Label, p),
+		refuse(!strings.Contains(domain, "."), field.Invalid(p, domain, "should be a domain with at least two segments separated by dots")),
+		firstBadLabel(path, validation.IsDNS1123Subdomain, p),
+		refuse(len(name) > maxName, field.TooLong(p, "", maxName)))
+}
+
+func firstBadLabel(value string, rule func(string) []string, p *field.Path) field.ErrorList {
+	for label := range strings.SplitSeq(value, ".") {
+		var errs field.ErrorList
+		for _, m := range rule(label) {
+			errs = append(errs, field.Invalid(p, value, fmt.Sprintf("validating label %q: %s", label, m)))
+		}
+		if len(errs) > 0 {
+			return errs
+		}
 	}
-	for _, m := range validation.IsDNS1123Subdomain(domain) {
-		errs = append(errs, field.Invalid(p, domain, fmt.Sprintf("validating domain component: %v", m)))
-	}
-	for _, m := range validation.IsDNS1123Subdomain(path) {
-		errs = append(errs, field.Invalid(p, path, fmt.Sprintf("validating path component: %v", m)))
-	}
-	return append(errs, refuse(len(name) > 571, field.TooLong(p, "", 571))...)
+	return nil
 }
 
 // signerOf takes the signer out of a trust bundle's name, which starts with it.

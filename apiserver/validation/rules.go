@@ -170,3 +170,14 @@ func isTrue(b *bool) bool { return b != nil && *b }
 
 // prefixed says whether a resource or finalizer name carries a domain.
 func prefixed[T ~string](name T) bool { return strings.Contains(string(name), "/") }
+
+// ipAddress accepts what Kubernetes has always accepted, canonical or not, but
+// for forms that programs read differently, such as leading zeros.
+func ipAddress(value string, p *field.Path) field.ErrorList {
+	return validation.IsValidIPForLegacyField(p, value, true, nil)
+}
+
+// cidr is ipAddress for a network.
+func cidr(value string, p *field.Path) field.ErrorList {
+	return validation.IsValidCIDRForLegacyField(p, value, true, nil)
+}
