@@ -49,7 +49,7 @@ func (s *Server) decodeBody(q *request, want schema.GroupVersionKind) (runtime.O
 	case mediaYAML:
 		converted, duplicates, err := yaml.ToJSON(body)
 		if err != nil {
-			return nil, decodeError(nil, want, body, fmt.Errorf("couldn't get version/kind; json parse error: %w", err))
+			return nil, decodeError(nil, want, body, err)
 		}
 		return s.decodeJSON(q, converted, duplicates, want)
 	case mediaProtobuf:

@@ -16,6 +16,7 @@ import (
 
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/kinds"
+	"github.com/kubesim/kubesim/apiserver/validation"
 )
 
 // handler serves one request.
@@ -30,6 +31,8 @@ func (s *Server) connect(q *request) handler {
 		return s.evict
 	}
 	switch {
+	case q.res.Resource == "bindings" && q.res.Group == "":
+		return s.bind
 	case q.sub.Name == "scale" && q.res.Scale != nil:
 		return s.scale
 	case q.sub.Rules.Prepare != nil:
@@ -48,14 +51,15 @@ func (s *Server) bind(ctx context.Context, q *request) error {
 		return err
 	}
 	binding := obj.(*corev1.Binding)
+	if q.name == "" { // POST to bindings
+		q.name = binding.Name
+		q.res = s.table.get("", "v1", "pods")
+	}
 	if binding.Name != "" && binding.Name != q.name {
 		return q.checkName(&binding.ObjectMeta)
 	}
-	if binding.Target.Name == "" {
-		return invalidBinding(q, "target.name", metav1.CauseTypeFieldValueRequired, "Required value")
-	}
-	if kind := binding.Target.Kind; kind != "" && kind != "Node" {
-		return invalidBinding(q, "target.kind", metav1.CauseTypeFieldValueNotSupported, fmt.Sprintf("Unsupported value: %q: supported values: \"Node\", \"<empty>\"", kind))
+	if errs := validation.PodBinding(binding); len(errs) > 0 {
+		return errs.ToAggregate()
 	}
 	_, err = s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) {
 		return s.bound(q, old.(*corev1.Pod), binding)
@@ -63,13 +67,7 @@ func (s *Server) bind(ctx context.Context, q *request) error {
 	if err != nil {
 		return err
 	}
-	return s.writeObject(q, http.StatusCreated, statusOK(nil))
-}
-
-func invalidBinding(q *request, field string, t metav1.CauseType, message string) error {
-	return statusError(http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, &metav1.StatusDetails{
-		Name: q.name, Kind: "Binding", Causes: []metav1.StatusCause{{Type: t, Message: message, Field: field}},
-	}, "Binding %q is invalid: %s: %s", q.name, field, message)
+	return s.writeObject(q, http.StatusCreated, statusCreated())
 }
 
 // bound is the pod on its node, with the topology labels of the node.

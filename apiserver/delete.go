@@ -153,8 +153,11 @@ func (s *Server) deleteOnce(ctx context.Context, q *request, e *cache.Entry, opt
 	case gone && q.dryRun():
 		return e, true, nil
 	case gone:
-		_, err := s.remove(ctx, q, e, obj, e.Stored())
-		return e, true, err
+		last, err := s.remove(ctx, q, e, obj, value)
+		if _, graceful := obj.(*corev1.Pod); !graceful {
+			last = e // as it stood
+		}
+		return last, true, err
 	}
 	if string(value) == string(e.Stored()) {
 		return e, false, nil
@@ -164,12 +167,13 @@ func (s *Server) deleteOnce(ctx context.Context, q *request, e *cache.Entry, opt
 }
 
 func checkDeletePreconditions(q *request, m metav1.Object, p *metav1.Preconditions) error {
+	kind := schema.GroupResource{Group: q.res.Group, Resource: q.res.Kind.Kind} // errors of a deletion name the kind
 	switch {
 	case p == nil:
 	case p.UID != nil && *p.UID != m.GetUID():
-		return apierrors.NewConflict(q.subject(), q.name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", *p.UID, m.GetUID()))
+		return apierrors.NewConflict(kind, q.name, fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). The object might have been deleted and then recreated", *p.UID, m.GetUID()))
 	case p.ResourceVersion != nil && *p.ResourceVersion != m.GetResourceVersion():
-		return apierrors.NewConflict(q.subject(), q.name, fmt.Errorf("Precondition failed: ResourceVersion in precondition: %v, ResourceVersion in object meta: %v", *p.ResourceVersion, m.GetResourceVersion()))
+		return apierrors.NewConflict(kind, q.name, fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion in record (%s). The object might have been modified", *p.ResourceVersion, m.GetResourceVersion()))
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/http"
 	"strconv"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -217,4 +218,11 @@ func (s *Server) objectList(ctx context.Context, res *resource, list metav1.List
 // statusOK is the answer of a verb that has no object to show.
 func statusOK(details *metav1.StatusDetails) *metav1.Status {
 	return &metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess, Details: details}
+}
+
+// statusCreated is the answer to a POST that made no object of its own.
+func statusCreated() *metav1.Status {
+	status := statusOK(nil)
+	status.Code = http.StatusCreated
+	return status
 }

@@ -52,6 +52,9 @@ func (s *Server) evict(ctx context.Context, q *request) error {
 			return err
 		}
 	}
+	if err := s.markEvicted(ctx, q); err != nil {
+		return err
+	}
 	deletion := *q
 	deletion.verb, deletion.sub = "delete", kinds.Subresource{}
 	if opts.Preconditions == nil {
@@ -63,7 +66,31 @@ func (s *Server) evict(ctx context.Context, q *request) error {
 	if _, _, err := s.deleteObject(ctx, &deletion, opts); err != nil {
 		return err
 	}
-	return s.writeObject(q, http.StatusCreated, statusOK(nil))
+	return s.writeObject(q, http.StatusCreated, statusCreated())
+}
+
+// markEvicted tells in the pod's status why it goes.
+func (s *Server) markEvicted(ctx context.Context, q *request) error {
+	marked := *q
+	marked.verb, marked.sub = "update", kinds.Subresource{Name: "status"}
+	_, err := s.mutate(ctx, &marked, func(old runtime.Object) (runtime.Object, error) {
+		pod := old.(*corev1.Pod)
+		condition := corev1.PodCondition{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: s.now(),
+			Reason: "EvictionByEvictionAPI", Message: "Eviction API: evicting",
+		}
+		for i, c := range pod.Status.Conditions {
+			if c.Type == condition.Type {
+				if c.Status != condition.Status {
+					pod.Status.Conditions[i] = condition
+				}
+				return pod, nil
+			}
+		}
+		pod.Status.Conditions = append(pod.Status.Conditions, condition)
+		return pod, nil
+	})
+	return err
 }
 
 // evictsFreely is true for a pod whose going disrupts nothing.

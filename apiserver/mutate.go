@@ -181,10 +181,12 @@ func keepParts(q *request, obj, old runtime.Object) {
 
 // checkPreconditions compares what the client knows with what is there.
 func (q *request) checkPreconditions(m, before metav1.Object) error {
-	if uid := m.GetUID(); uid != "" && uid != before.GetUID() {
+	if uid := m.GetUID(); uid != "" && uid != before.GetUID() && q.verb != "patch" { // validation refuses it in a patch
 		return apierrors.NewConflict(q.subject(), q.name, fmt.Errorf("Precondition failed: UID in precondition: %v, UID in object meta: %v", uid, before.GetUID()))
 	}
-	m.SetUID(before.GetUID())
+	if m.GetUID() == "" {
+		m.SetUID(before.GetUID())
+	}
 	version := m.GetResourceVersion()
 	switch {
 	case version == before.GetResourceVersion():

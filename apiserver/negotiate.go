@@ -56,8 +56,11 @@ func negotiate(r *http.Request, verb string) (form, error) {
 		}
 	}
 	types := []string{mediaJSON, mediaYAML, mediaProtobuf}
+	if verb == "list" || verb == "watch" {
+		types = append(types, mediaJSON+";stream=watch", mediaProtobuf+";stream=watch")
+	}
 	err := statusError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, &metav1.StatusDetails{},
-		"only the following media types are accepted: %s", strings.Join(types, ", "))
+		"406: Not Acceptable\n\nAvailable representations: %s", strings.Join(types, ", "))
 	return form{media: mediaJSON}, err
 }
 

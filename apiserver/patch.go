@@ -5,15 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // maxPatchOperations bounds a JSON patch, as in kube-apiserver.
@@ -64,9 +65,12 @@ func (s *Server) patcher(q *request, t types.PatchType, body []byte) (func([]byt
 }
 
 func unsupportedPatch() error {
-	accepted := []string{string(types.JSONPatchType), string(types.MergePatchType), string(types.StrategicMergePatchType)}
-	return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, &metav1.StatusDetails{},
-		"the body of the request was in an unknown format - accepted media types include: %s", strings.Join(accepted, ", "))
+	return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, &metav1.StatusDetails{}, "415: Unsupported Media Type")
+}
+
+// notAppliable answers a patch that does not fit the object.
+func notAppliable(err error) error {
+	return apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", schema.GroupResource{}, "", err.Error(), 0, false)
 }
 
 func jsonPatcher(q *request, body []byte) (func([]byte) ([]byte, error), error) {
@@ -80,7 +84,7 @@ func jsonPatcher(q *request, body []byte) (func([]byte) ([]byte, error), error) 
 	return func(doc []byte) ([]byte, error) {
 		out, err := patch.Apply(doc)
 		if err != nil {
-			return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", q.subject(), "", err.Error(), 0, false)
+			return nil, notAppliable(err)
 		}
 		return out, nil
 	}, nil
@@ -100,10 +104,14 @@ func (s *Server) strategicPatcher(q *request, body []byte) (func([]byte) ([]byte
 		if err == nil {
 			return out, nil
 		}
-		if mergepatch.IsPreconditionFailed(err) || err == mergepatch.ErrBadJSONDoc {
+		switch err {
+		case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
+			mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
 			return nil, apierrors.NewBadRequest(err.Error())
+		case mergepatch.ErrNoListOfLists:
+			return nil, notAppliable(err)
 		}
-		return nil, apierrors.NewGenericServerResponse(http.StatusUnprocessableEntity, "", q.subject(), "", err.Error(), 0, false)
+		return nil, err
 	}, nil
 }
 
@@ -122,7 +130,7 @@ func (s *Server) patched(q *request, old runtime.Object, apply func([]byte) ([]b
 		return nil, err
 	}
 	s.applyDefaults(q, obj)
-	return obj, q.checkName(accessorOf(obj))
+	return obj, q.place(accessorOf(obj))
 }
 
 // decodePatched decodes the outcome of a patch.
@@ -133,10 +141,10 @@ func (s *Server) decodePatched(q *request, doc []byte) (runtime.Object, error) {
 	switch validation := q.query.Get("fieldValidation"); {
 	case err == nil || isStrict && validation == metav1.FieldValidationIgnore:
 		return obj, nil
-	case !isStrict:
-		return nil, apierrors.NewBadRequest(err.Error())
-	case validation == metav1.FieldValidationStrict:
-		return nil, apierrors.NewBadRequest(err.Error())
+	case !isStrict || validation == metav1.FieldValidationStrict:
+		return nil, apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+			field.Invalid(field.NewPath("patch"), string(doc), err.Error()),
+		})
 	}
 	for _, err := range strict.Errors() {
 		warn(q.w, err.Error())

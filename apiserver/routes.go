@@ -62,6 +62,9 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	answer := &answer{ResponseWriter: w}
 	q.w = answer
 	ctx, done := s.observe(r.Context(), q)
+	if q.res.Deprecated != "" {
+		warn(answer, q.res.Deprecated)
+	}
 	if err == nil {
 		err = s.verb(q)(ctx, q)
 	}
@@ -76,7 +79,7 @@ func (s *Server) verb(q *request) handler {
 	if review := s.review(q); review != nil {
 		return review
 	}
-	if q.sub.Name != "" && q.sub.Name != "status" {
+	if q.sub.Name != "" && q.sub.Name != "status" || q.res.Resource == "bindings" {
 		return s.connect(q)
 	}
 	return s.own(q.verb)

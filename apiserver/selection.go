@@ -65,6 +65,9 @@ func fieldOf(res *resource, name string) (fieldTest, error) {
 			return fieldTest{path: f.Path, missing: f.Default}, nil
 		}
 	}
+	if len(res.Fields) == 0 {
+		return fieldTest{}, apierrors.NewBadRequest(fmt.Sprintf(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, name))
+	}
 	return fieldTest{}, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", name))
 }
 

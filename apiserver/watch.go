@@ -25,6 +25,8 @@ const (
 	minWatch = 30 * time.Minute
 	// bookmarkEvery is how often a watch that allows bookmarks gets one.
 	bookmarkEvery = time.Minute
+	// lastBookmark is how long a watch must have lasted to end with a bookmark.
+	lastBookmark = 2 * time.Second
 	// writeTimeout is how long one write to a watcher may take before it is cut off.
 	writeTimeout = 10 * time.Second
 )
@@ -170,6 +172,7 @@ func (w *watcher) run(ctx context.Context, b beginning) error {
 		return nil
 	}
 	_ = w.flush()
+	opened := w.s.clock.Now()
 	timeout := w.s.clock.NewTimer(w.timeout())
 	defer timeout.Stop()
 	ticks := make(<-chan time.Time)
@@ -198,7 +201,7 @@ func (w *watcher) run(ctx context.Context, b beginning) error {
 				return nil
 			}
 		case <-timeout.C():
-			if w.bookmarks {
+			if w.bookmarks && w.s.clock.Since(opened) > lastBookmark {
 				w.bookmark(false)
 			}
 			return nil

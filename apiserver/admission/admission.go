@@ -57,6 +57,14 @@ type Lister interface {
 	List(ctx context.Context, gvr schema.GroupVersionResource, namespace string) ([]runtime.Object, error)
 }
 
+// Updater is a Lister that can also write, as ResourceQuota must to charge what
+// is used; without one it checks only.
+type Updater interface {
+	// UpdateStatus changes an object in a compare-and-swap: change is called with
+	// the newest form, again after each conflict, and its error ends it unwritten.
+	UpdateStatus(ctx context.Context, gvr schema.GroupVersionResource, namespace, name string, change func(runtime.Object) error) error
+}
+
 // is tells whether the write goes to a resource itself, not to a subresource.
 func (a *Attributes) is(resource schema.GroupResource) bool {
 	return a.GVR.GroupResource() == resource && a.Subresource == ""

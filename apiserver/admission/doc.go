@@ -15,6 +15,8 @@
 // server. They keep no state of their own: what they decide follows from the
 // request and the objects that are there.
 //
+// Plugins that must write, as ResourceQuota does, need an Updater.
+//
 // Against Kubernetes' default set these are missing: PodSecurity, the plugins
 // for certificates, and the webhooks and policies that users configure.
 package admission

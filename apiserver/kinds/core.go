@@ -10,9 +10,9 @@ import (
 func core() []Kind {
 	return in("", "v1",
 		Kind{Kind: "Binding", Resource: "bindings", Namespaced: true, Verbs: []string{"create"}},
-		Kind{Kind: "ComponentStatus", Resource: "componentstatuses", ShortNames: []string{"cs"}, Verbs: []string{"get", "list"}},
+		Kind{Kind: "ComponentStatus", Deprecated: "v1 ComponentStatus is deprecated in v1.19+", Resource: "componentstatuses", ShortNames: []string{"cs"}, Verbs: []string{"get", "list"}},
 		Kind{Kind: "ConfigMap", Resource: "configmaps", Namespaced: true, ShortNames: []string{"cm"}},
-		Kind{Kind: "Endpoints", Resource: "endpoints", Namespaced: true, ShortNames: []string{"ep"}, CreateOnUpdate: true},
+		Kind{Kind: "Endpoints", Deprecated: "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice", Resource: "endpoints", Namespaced: true, ShortNames: []string{"ep"}, CreateOnUpdate: true},
 		coreEvent(),
 		Kind{Kind: "LimitRange", Resource: "limitranges", Namespaced: true, ShortNames: []string{"limits"}, CreateOnUpdate: true},
 		Kind{

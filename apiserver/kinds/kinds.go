@@ -26,6 +26,8 @@ type Kind struct {
 	Fields []Field
 	// Unstructured is true when no Go type is known for the kind.
 	Unstructured bool
+	// Deprecated is the text of a warning that every answer carries.
+	Deprecated string
 	// CreateOnUpdate is true when a PUT to a name that is not there creates the object.
 	CreateOnUpdate bool
 	// ConditionalUpdate is true when a PUT must carry a resourceVersion.

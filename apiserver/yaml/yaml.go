@@ -14,8 +14,8 @@ import (
 // maxNodes bounds what aliases can blow a document up to.
 const maxNodes = 1 << 20
 
-// ToJSON turns one YAML document into JSON. The second result are its
-// duplicate keys, worded as a strict decoder words them.
+// ToJSON turns one YAML document into JSON. The second result says
+// which keys stand twice, as a strict decoder words it.
 func ToJSON(doc []byte) ([]byte, []error, error) {
 	var root yamlv3.Node
 	if err := yamlv3.Unmarshal(doc, &root); err != nil {
@@ -30,11 +30,14 @@ func ToJSON(doc []byte) ([]byte, []error, error) {
 		return nil, nil, err
 	}
 	out, err := json.Marshal(v)
-	return out, c.duplicates, err
+	if len(c.duplicates) == 0 {
+		return out, nil, err
+	}
+	return out, []error{errors.New("yaml: unmarshal errors:\n  " + strings.Join(c.duplicates, "\n  "))}, err
 }
 
 type converter struct {
-	duplicates []error
+	duplicates []string
 	nodes      int
 	depth      int
 }
@@ -84,7 +87,7 @@ func (c *converter) mapping(n *yamlv3.Node) (any, error) {
 			return nil, err
 		}
 		if seen[key] {
-			c.duplicates = append(c.duplicates, fmt.Errorf("line %d: key %q already set in map", n.Content[i].Line, key))
+			c.duplicates = append(c.duplicates, fmt.Sprintf("line %d: key %q already set in map", n.Content[i].Line, key))
 		}
 		seen[key] = true
 		out[key] = v
