@@ -28,7 +28,7 @@ func Node(n, old *corev1.Node) field.ErrorList {
 		taints(n.Spec.Taints, field.NewPath("metadata", "taints")), // sic
 		nodeResources(&n.Status),
 		declaredFeatures(n.Status.DeclaredFeatures),
-		podCIDRs(n.Spec.PodCIDRs, field.NewPath("spec", "podCIDRs")))
+		podCIDRs(networksOf(n), field.NewPath("spec", "podCIDRs")))
 }
 
 // NodeStatus holds the rules of a write to nodes/status.
@@ -55,7 +55,7 @@ func nodeUpdate(n, old *corev1.Node) field.ErrorList {
 }
 
 func podCIDRUpdate(n, old *corev1.Node, p *field.Path) field.ErrorList {
-	now, was := n.Spec.PodCIDRs, old.Spec.PodCIDRs
+	now, was := networksOf(n), networksOf(old)
 	if len(was) == 0 {
 		return podCIDRs(now, p)
 	}
@@ -68,6 +68,16 @@ func podCIDRUpdate(n, old *corev1.Node, p *field.Path) field.ErrorList {
 		errs = append(errs, refuse(now[i] != was[i], changed)...)
 	}
 	return errs
+}
+
+// networksOf are a node's networks from the two fields that hold them; podCIDR
+// wins where they differ.
+func networksOf(n *corev1.Node) []string {
+	s := &n.Spec
+	if s.PodCIDR != "" && (len(s.PodCIDRs) == 0 || s.PodCIDRs[0] != s.PodCIDR) {
+		return []string{s.PodCIDR}
+	}
+	return s.PodCIDRs
 }
 
 func podCIDRs(cidrs []string, p *field.Path) field.ErrorList {
@@ -96,14 +106,14 @@ func nodeResources(s *corev1.NodeStatus) field.ErrorList {
 	return errs
 }
 
-var featureName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(/[A-Z][A-Za-z0-9]*)*$`)
+var featureName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*(/[A-Za-z0-9]+)*$`)
 
 // declaredFeatures checks what a kubelet says that it can do.
 func declaredFeatures(features []string) field.ErrorList {
 	p := field.NewPath("status", "declaredFeatures")
 	return append(each(features, p, func(f *string, p *field.Path) field.ErrorList {
 		return refuse(!featureName.MatchString(*f), field.Invalid(p, *f,
-			fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, with subsequent segments separated by '/'", *f)))
+			fmt.Sprintf("invalid feature name %q: must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes", *f)))
 	}), refuse(!slices.IsSorted(features), field.Invalid(p, features, "list must be sorted"))...)
 }
 
