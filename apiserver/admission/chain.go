@@ -40,6 +40,7 @@ func choices(lister Lister, clock clock.Clock) []choice {
 		{plugin: &DefaultIngressClass{lister: lister}},
 		{plugin: &DenyServiceExternalIPs{}, isOptional: true},
 		{plugin: &PodTopologyLabels{lister: lister}},
+		{plugin: &PodResizeValidator{lister: lister}},
 		{plugin: &ResourceQuota{lister: lister}},
 	}
 }

@@ -12,8 +12,9 @@
 //   - idempotent: defaulting twice is defaulting once, so updates and patches
 //     may run the same function as creates;
 //   - a value that the client gave is kept, apart from fields that Kubernetes
-//     holds twice (serviceAccount and serviceAccountName), which are aligned, and
-//     quantities finer than a thousandth, which are rounded up.
+//     holds twice (serviceAccount and serviceAccountName), which are aligned,
+//     quantities finer than a thousandth, which are rounded up, and a pod's
+//     negative grace period, which is a second.
 //
 // A PodTemplateSpec gets less than a Pod: requests taken from limits, host ports
 // taken from container ports and enableServiceLinks appear only on the Pod, since

@@ -18,6 +18,11 @@ func Pod(pod *corev1.Pod) {
 		hostPorts(&pod.Spec)
 	}
 	podSpec(&pod.Spec)
+	// No template is changed for a negative period, lest its hash change, but a
+	// pod cannot be given less than no time.
+	if *pod.Spec.TerminationGracePeriodSeconds < 0 {
+		*pod.Spec.TerminationGracePeriodSeconds = 1
+	}
 }
 
 // PodTemplateSpec fills the template within a workload.

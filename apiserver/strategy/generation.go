@@ -19,12 +19,8 @@ func count(obj, old metav1.Object, before, now any) {
 // EndpointSlice counts changes of endpoints, ports and labels. Empty lists are
 // stored as none.
 func EndpointSlice(slice, old *discoveryv1.EndpointSlice) {
-	if len(slice.Endpoints) == 0 {
-		slice.Endpoints = nil
-	}
-	if len(slice.Ports) == 0 {
-		slice.Ports = nil
-	}
+	emptyIsNone(&slice.Endpoints)
+	emptyIsNone(&slice.Ports)
 	if old == nil {
 		return
 	}
