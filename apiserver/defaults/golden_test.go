@@ -13,6 +13,8 @@ import (
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -67,7 +69,7 @@ func TestRecordedDefaults(t *testing.T) {
 	for _, r := range all {
 		want := r.Steps[0].Want
 		obj := decode(r.Steps[0].Body)
-		if want.Code != 201 || obj == nil || reflect.TypeOf(obj).Elem().Name() != want.Body["kind"] {
+		if want.Code != 201 || obj == nil || isElsewhere(obj) {
 			continue
 		}
 		compared++
@@ -81,8 +83,8 @@ func TestRecordedDefaults(t *testing.T) {
 	}
 	share := 100 * float64(alike) / float64(max(compared, 1))
 	t.Logf("%d of %d alike, %.1f %%", alike, compared, share)
-	if share < 99 {
-		t.Errorf("%.1f %% alike, want 99 %%", share)
+	if alike < compared {
+		t.Errorf("%.1f %% alike, want all", share)
 	}
 }
 
@@ -127,6 +129,16 @@ func complete(t *testing.T, obj runtime.Object) map[string]any {
 		t.Fatal(err)
 	}
 	return got
+}
+
+// isElsewhere: reviews are answered, not stored, and autoscaling/v1 is a view on
+// autoscaling/v2.
+func isElsewhere(obj runtime.Object) bool {
+	switch obj.(type) {
+	case *authenticationv1.SelfSubjectReview, *authorizationv1.SelfSubjectAccessReview, *autoscalingv1.HorizontalPodAutoscaler:
+		return true
+	}
+	return false
 }
 
 func isNode(obj runtime.Object) bool {
