@@ -81,7 +81,7 @@ func (r *Recorder) Spans() []Span {
 	return spans
 }
 
-// SpanList is the body of GET /debug/kubesim/spans.
+// SpanList is the body of GET SpansPath.
 type SpanList struct {
 	Spans []Span `json:"spans"`
 }
@@ -99,3 +99,6 @@ func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	// An error means that the client left: there is nobody to tell.
 	_ = json.NewEncoder(w).Encode(SpanList{Spans: spans})
 }
+
+// SpansPath is where an API server serves its recorder.
+const SpansPath = "/debug/kubesim/spans"

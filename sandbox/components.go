@@ -1,0 +1,43 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kubesim/kubesim/fakelet"
+)
+
+// component is a part that meets the others through the API alone.
+type component struct {
+	name string
+	run  func(context.Context) error
+}
+
+// parts are the components, in the order of the pipeline.
+func (s *Sandbox) parts() []component {
+	return []component{
+		{"fakelet", func(ctx context.Context) error {
+			return fakelet.Run(ctx, fakelet.Config{
+				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger,
+				Registerer: s.registry, Nodes: s.cfg.Nodes,
+			})
+		}},
+	}
+}
+
+// startComponents runs them until Close.
+func (s *Sandbox) startComponents() {
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	for _, part := range s.parts() {
+		s.components.Go(func() {
+			err := part.run(ctx)
+			if err == nil && ctx.Err() == nil {
+				err = fmt.Errorf("it ended by itself")
+			}
+			if err != nil {
+				s.fail(fmt.Errorf("%s: %w", part.name, err))
+			}
+		})
+	}
+}

@@ -1,0 +1,176 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	oteltrace "go.opentelemetry.io/otel/trace"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubesim/kubesim/apiserver"
+	"github.com/kubesim/kubesim/store"
+	"github.com/kubesim/kubesim/store/etcd"
+	"github.com/kubesim/kubesim/store/memory"
+	"github.com/kubesim/kubesim/trace"
+)
+
+// Sandbox is a running cluster. Start makes it.
+type Sandbox struct {
+	cfg       Config
+	store     store.Store
+	server    *apiserver.Server
+	transport *transport
+	recorder  *trace.Recorder
+	tracer    oteltrace.TracerProvider
+	registry  *prometheus.Registry
+	listener  net.Listener
+	http      *http.Server
+
+	stop       context.CancelFunc // ends the components
+	components sync.WaitGroup
+	serving    sync.WaitGroup
+	failed     chan error
+}
+
+// Start returns once the API server answers; the components come up beside it,
+// see WaitReady. The context bounds Start alone, Close ends the sandbox.
+func Start(ctx context.Context, cfg Config) (*Sandbox, error) {
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	s := &Sandbox{
+		cfg: cfg, recorder: trace.NewRecorder(0), registry: prometheus.NewRegistry(),
+		failed: make(chan error, 1),
+	}
+	s.tracer = s.recorder.Provider()
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// start brings up the parts in the order in which they need each other. The
+// port comes first, so that one in use is told at once.
+func (s *Sandbox) start(ctx context.Context) (err error) {
+	if s.listener, err = listen(s.cfg.HTTP); err != nil {
+		return err
+	}
+	if s.store, err = openStore(ctx, s.cfg); err != nil {
+		return err
+	}
+	s.server, err = apiserver.New(ctx, apiserver.Config{
+		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
+		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
+		AllowedHosts: s.cfg.allowedHosts(), Debug: s.debug(),
+	})
+	if err != nil {
+		return err
+	}
+	s.transport = &transport{handler: s.server.Handler()}
+	s.serve()
+	if err := s.writeKubeconfig(); err != nil {
+		return err
+	}
+	if !s.cfg.APIOnly {
+		s.startComponents()
+	}
+	return nil
+}
+
+func openStore(ctx context.Context, cfg Config) (store.Store, error) {
+	if cfg.Store == StoreMemory {
+		return memory.New(), nil
+	}
+	return etcd.Open(ctx, etcd.Config{
+		DataDir: cfg.etcdDir(), ClientListen: cfg.EtcdListen, NoFsync: cfg.NoFsync,
+		Endpoints: cfg.EtcdServers, Logger: cfg.Logger,
+	})
+}
+
+// debug serves what only this process knows.
+func (s *Sandbox) debug() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(trace.SpansPath, s.recorder)
+	return mux
+}
+
+// URL is where the API is served, "" without a listener.
+func (s *Sandbox) URL() string {
+	if s.listener == nil {
+		return ""
+	}
+	return "http://" + s.listener.Addr().String()
+}
+
+// RESTConfig reaches the API server inside this process, without rate limits.
+// Each call returns a new one, which may be changed.
+func (s *Sandbox) RESTConfig() *rest.Config {
+	return &rest.Config{
+		Host:      "http://localhost",
+		Transport: s.transport,
+		QPS:       -1,
+		ContentConfig: rest.ContentConfig{
+			ContentType:        runtime.ContentTypeProtobuf,
+			AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
+		},
+	}
+}
+
+// Recorder keeps the spans of this process.
+func (s *Sandbox) Recorder() *trace.Recorder { return s.recorder }
+
+// Failed delivers the error of a part that ended by itself. The sandbox is of
+// no use then and should be closed.
+func (s *Sandbox) Failed() <-chan error { return s.failed }
+
+// fail tells the first failure; those that follow from it are of no interest.
+func (s *Sandbox) fail(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
+// Close ends the sandbox: first the components, while there still is an API
+// server that takes their last words, then watches and connections, then the store.
+func (s *Sandbox) Close() error {
+	if s.stop != nil {
+		s.stop()
+		s.waitComponents()
+	}
+	if s.server != nil {
+		s.server.Close()
+	}
+	err := s.closeListener()
+	s.components.Wait()
+	if s.transport != nil {
+		s.transport.wait()
+	}
+	s.serving.Wait()
+	if s.store != nil {
+		err = errors.Join(err, s.store.Close())
+	}
+	return err
+}
+
+// waitComponents gives the components a moment to release their Leases.
+func (s *Sandbox) waitComponents() {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.components.Wait()
+	}()
+	grace := time.NewTimer(componentGrace)
+	defer grace.Stop()
+	select {
+	case <-ended:
+	case <-grace.C:
+		s.cfg.Logger.Warn("Components took long to end, their requests are cut off")
+	}
+}
