@@ -10,15 +10,12 @@ import (
 
 // Default are the columns of a kind that has none of its own.
 var Default = &Columns{
-	Definitions: []metav1.TableColumnDefinition{
-		name(),
-		{Name: "Created At", Type: "date", Description: metav1.ObjectMeta{}.SwaggerDoc()["creationTimestamp"]},
-	},
+	Definitions: []metav1.TableColumnDefinition{name(), createdAt()},
 	Cells: func(obj runtime.Object, _ time.Time) []any {
 		m, err := meta.Accessor(obj)
 		if err != nil {
 			return []any{"", ""}
 		}
-		return []any{m.GetName(), m.GetCreationTimestamp().UTC().Format(time.RFC3339)}
+		return []any{m.GetName(), created(m)}
 	},
 }
