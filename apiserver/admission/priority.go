@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Priority turns the name of a pod's priority class into the number that the
@@ -112,4 +113,22 @@ func (p *Priority) Validate(ctx context.Context, a *Attributes) error {
 		return forbidden(a, fmt.Errorf("PriorityClass %v is already marked as default. Only one default can exist", current.Name))
 	}
 	return nil
+}
+
+// SystemPriorityClasses are there from the start, above what users may name, for
+// the pods that the cluster itself depends on.
+func SystemPriorityClasses() []*schedulingv1.PriorityClass {
+	class := func(name string, value int32, description string) *schedulingv1.PriorityClass {
+		policy := corev1.PreemptLowerPriority
+		return &schedulingv1.PriorityClass{
+			ObjectMeta:       metav1.ObjectMeta{Name: name},
+			Value:            value,
+			Description:      description,
+			PreemptionPolicy: &policy,
+		}
+	}
+	return []*schedulingv1.PriorityClass{
+		class("system-node-critical", 2000001000, "Used for system critical pods that must not be moved from their current node."),
+		class("system-cluster-critical", 2000000000, "Used for system critical pods that must run in the cluster, but can be moved to another node if necessary."),
+	}
 }
