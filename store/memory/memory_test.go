@@ -7,7 +7,12 @@ import (
 
 	"github.com/kubesim/kubesim/store"
 	"github.com/kubesim/kubesim/store/memory"
+	"github.com/kubesim/kubesim/store/storetest"
 )
+
+func TestConformance(t *testing.T) {
+	storetest.Run(t, func(*testing.T) store.Store { return memory.New() })
+}
 
 // In a bubble synctest.Wait returns when all goroutines are durably blocked,
 // so it would hang, or the bubble deadlock, if a watch did more than wait.

@@ -1,0 +1,72 @@
+package etcd
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+	"go.etcd.io/etcd/client/pkg/v3/types"
+	"go.etcd.io/etcd/server/v3/config"
+	"go.etcd.io/etcd/server/v3/features"
+	"go.uber.org/zap"
+	"golang.org/x/crypto/bcrypt"
+
+	"github.com/kubesim/kubesim/store"
+)
+
+const (
+	memberName = "kubesim"
+	// peerURL names the member to the peers that it has not got; nothing listens there.
+	peerURL = "unix://kubesim"
+
+	// One member wins each election. Two ticks is the least that raft takes for
+	// the time-out, so a leader is there after at most 30 ms.
+	tickMillis    = 10
+	electionTicks = 2
+)
+
+// serverConfig is etcd's default configuration where it does not say why not.
+func serverConfig(c Config, logger *zap.Logger) (config.ServerConfig, error) {
+	peers := types.MustNewURLs([]string{peerURL})
+	clients := peers // advertised, so it can't be empty
+	if c.ClientListen != "" {
+		var err error
+		if clients, err = types.NewURLs([]string{"http://" + c.ClientListen}); err != nil {
+			return config.ServerConfig{}, fmt.Errorf("etcd client address: %w", err)
+		}
+	}
+	return config.ServerConfig{
+		Name:                memberName,
+		DataDir:             c.DataDir,
+		PeerURLs:            peers,
+		ClientURLs:          clients,
+		InitialPeerURLsMap:  types.URLsMap{memberName: peers},
+		InitialClusterToken: memberName,
+		NewCluster:          true, // of no effect on a directory that has data
+
+		TickMs:                     tickMillis,
+		ElectionTicks:              electionTicks,
+		InitialElectionTickAdvance: true,
+
+		// The raft log in memory serves followers that lag. There are none, so
+		// keep little of it.
+		SnapshotCount:          5000,
+		SnapshotCatchUpEntries: 100,
+		MaxSnapFiles:           2,
+		MaxWALFiles:            2,
+
+		BackendFreelistType:  bolt.FreelistMapType,
+		QuotaBackendBytes:    c.QuotaBytes,
+		MaxTxnOps:            128,
+		MaxRequestBytes:      store.MaxValueSize + requestOverhead,
+		MaxConcurrentStreams: math.MaxUint32,
+		BcryptCost:           uint(bcrypt.MinCost), // there are no users; 0 is warned of
+		WarningApplyDuration: time.Second,
+		StrictReconfigCheck:  true,
+		UnsafeNoFsync:        c.NoFsync,
+		Metrics:              "basic",
+		ServerFeatureGate:    features.NewDefaultServerFeatureGate(memberName, logger),
+		Logger:               logger,
+	}, nil
+}
