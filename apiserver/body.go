@@ -2,9 +2,11 @@ package apiserver
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,8 +66,8 @@ func (s *Server) decodeBody(q *request, want schema.GroupVersionKind) (runtime.O
 		"the body of the request was in an unknown format - accepted media types include: %s, %s, %s", mediaJSON, mediaYAML, mediaProtobuf)
 }
 
-// decodeJSON decodes a body; found are faults that its way to JSON has met.
-func (s *Server) decodeJSON(q *request, body []byte, found []error, want schema.GroupVersionKind) (runtime.Object, error) {
+// decodeJSON decodes a body; duplicates are what its way from YAML has met.
+func (s *Server) decodeJSON(q *request, body []byte, duplicates []string, want schema.GroupVersionKind) (runtime.Object, error) {
 	decoder := s.codec.strict
 	validation := q.query.Get("fieldValidation")
 	if validation == metav1.FieldValidationIgnore {
@@ -76,14 +78,19 @@ func (s *Server) decodeJSON(q *request, body []byte, found []error, want schema.
 	if err != nil && !isStrict {
 		return nil, decodeError(gvk, want, body, err)
 	}
+	var found []error
 	if isStrict {
-		found = append(found, strict.Errors()...)
+		found = strict.Errors()
 	}
 	switch {
-	case len(found) == 0:
+	case validation == metav1.FieldValidationIgnore || len(found)+len(duplicates) == 0:
 	case validation == metav1.FieldValidationStrict:
+		if len(duplicates) > 0 {
+			found = append([]error{errors.New("yaml: unmarshal errors:\n  " + strings.Join(duplicates, "\n  "))}, found...)
+		}
 		return nil, decodeError(gvk, want, body, runtime.NewStrictDecodingError(found))
-	case validation != metav1.FieldValidationIgnore:
+	default:
+		q.warn(duplicates)
 		for _, err := range found {
 			warn(q.w, err.Error())
 		}

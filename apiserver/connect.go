@@ -52,7 +52,7 @@ func (s *Server) bind(ctx context.Context, q *request) error {
 	}
 	binding := obj.(*corev1.Binding)
 	if q.name == "" { // POST to bindings
-		q.name = binding.Name
+		q.name, q.sub = binding.Name, kinds.Subresource{Name: "binding"}
 		q.res = s.table.get("", "v1", "pods")
 	}
 	if binding.Name != "" && binding.Name != q.name {

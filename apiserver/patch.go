@@ -130,7 +130,13 @@ func (s *Server) patched(q *request, old runtime.Object, apply func([]byte) ([]b
 		return nil, err
 	}
 	s.applyDefaults(q, obj)
-	return obj, q.place(accessorOf(obj))
+	m := accessorOf(obj)
+	if m.GetNamespace() != "" {
+		if err := q.place(m); err != nil {
+			return nil, err
+		}
+	}
+	return obj, q.checkName(m)
 }
 
 // decodePatched decodes the outcome of a patch.

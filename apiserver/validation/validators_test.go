@@ -1,12 +1,24 @@
 package validation_test
 
 import (
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	nodev1 "k8s.io/api/node/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -18,31 +30,61 @@ import (
 
 // validators prepare a new object as the server would and validate it.
 var validators = map[schema.GroupVersionKind]func(runtime.Object) field.ErrorList{
-	corev1.SchemeGroupVersion.WithKind("Namespace"):             create(validation.Namespace, defaults.Namespace),
-	corev1.SchemeGroupVersion.WithKind("ConfigMap"):             create(validation.ConfigMap),
-	corev1.SchemeGroupVersion.WithKind("Secret"):                create(validation.Secret, stringData, defaults.Secret),
-	corev1.SchemeGroupVersion.WithKind("ServiceAccount"):        create(validation.ServiceAccount),
-	corev1.SchemeGroupVersion.WithKind("Event"):                 create(validation.Event),
-	eventsv1.SchemeGroupVersion.WithKind("Event"):               create(validation.EventV1),
-	coordinationv1.SchemeGroupVersion.WithKind("Lease"):         create(validation.Lease),
-	corev1.SchemeGroupVersion.WithKind("Pod"):                   create(validation.Pod, defaults.Pod),
-	corev1.SchemeGroupVersion.WithKind("PodTemplate"):           create(validation.PodTemplate, defaults.PodTemplate),
-	corev1.SchemeGroupVersion.WithKind("Service"):               create(validation.Service, defaults.Service, addressAndPort),
-	corev1.SchemeGroupVersion.WithKind("Endpoints"):             create(validation.Endpoints, defaults.Endpoints),
-	discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"):    create(validation.EndpointSlice, defaults.EndpointSlice),
-	corev1.SchemeGroupVersion.WithKind("Node"):                  create(validation.Node, defaults.Node),
-	corev1.SchemeGroupVersion.WithKind("ReplicationController"): create(validation.ReplicationController, defaults.ReplicationController),
-	corev1.SchemeGroupVersion.WithKind("ResourceQuota"):         create(validation.ResourceQuota, defaults.ResourceQuota),
-	corev1.SchemeGroupVersion.WithKind("LimitRange"):            create(validation.LimitRange, defaults.LimitRange),
-	corev1.SchemeGroupVersion.WithKind("PersistentVolume"):      create(validation.PersistentVolume, defaults.PersistentVolume),
-	corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"): create(validation.PersistentVolumeClaim, defaults.PersistentVolumeClaim),
-	appsv1.SchemeGroupVersion.WithKind("Deployment"):            create(validation.Deployment, defaults.Deployment),
-	appsv1.SchemeGroupVersion.WithKind("ReplicaSet"):            create(validation.ReplicaSet, defaults.ReplicaSet),
-	appsv1.SchemeGroupVersion.WithKind("StatefulSet"):           create(validation.StatefulSet, defaults.StatefulSet),
-	appsv1.SchemeGroupVersion.WithKind("DaemonSet"):             create(validation.DaemonSet, defaults.DaemonSet),
-	appsv1.SchemeGroupVersion.WithKind("ControllerRevision"):    create(validation.ControllerRevision),
-	batchv1.SchemeGroupVersion.WithKind("Job"):                  create(validation.Job, defaults.Job, generatedLabels),
-	batchv1.SchemeGroupVersion.WithKind("CronJob"):              create(validation.CronJob, defaults.CronJob),
+	corev1.SchemeGroupVersion.WithKind("Namespace"):                             create(validation.Namespace, defaults.Namespace),
+	corev1.SchemeGroupVersion.WithKind("ConfigMap"):                             create(validation.ConfigMap),
+	corev1.SchemeGroupVersion.WithKind("Secret"):                                create(validation.Secret, stringData, defaults.Secret),
+	corev1.SchemeGroupVersion.WithKind("ServiceAccount"):                        create(validation.ServiceAccount),
+	corev1.SchemeGroupVersion.WithKind("Event"):                                 create(validation.Event),
+	eventsv1.SchemeGroupVersion.WithKind("Event"):                               create(validation.EventV1),
+	coordinationv1.SchemeGroupVersion.WithKind("Lease"):                         create(validation.Lease),
+	corev1.SchemeGroupVersion.WithKind("Pod"):                                   create(validation.Pod, defaults.Pod),
+	corev1.SchemeGroupVersion.WithKind("PodTemplate"):                           create(validation.PodTemplate, defaults.PodTemplate),
+	corev1.SchemeGroupVersion.WithKind("Service"):                               create(validation.Service, defaults.Service, addressAndPort),
+	corev1.SchemeGroupVersion.WithKind("Endpoints"):                             create(validation.Endpoints, defaults.Endpoints),
+	discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"):                    create(validation.EndpointSlice, defaults.EndpointSlice),
+	corev1.SchemeGroupVersion.WithKind("Node"):                                  create(validation.Node, defaults.Node),
+	corev1.SchemeGroupVersion.WithKind("ReplicationController"):                 create(validation.ReplicationController, defaults.ReplicationController),
+	corev1.SchemeGroupVersion.WithKind("ResourceQuota"):                         create(validation.ResourceQuota, defaults.ResourceQuota),
+	corev1.SchemeGroupVersion.WithKind("LimitRange"):                            create(validation.LimitRange, defaults.LimitRange),
+	corev1.SchemeGroupVersion.WithKind("PersistentVolume"):                      create(validation.PersistentVolume, defaults.PersistentVolume),
+	corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"):                 create(validation.PersistentVolumeClaim, defaults.PersistentVolumeClaim),
+	appsv1.SchemeGroupVersion.WithKind("Deployment"):                            create(validation.Deployment, defaults.Deployment),
+	appsv1.SchemeGroupVersion.WithKind("ReplicaSet"):                            create(validation.ReplicaSet, defaults.ReplicaSet),
+	appsv1.SchemeGroupVersion.WithKind("StatefulSet"):                           create(validation.StatefulSet, defaults.StatefulSet),
+	appsv1.SchemeGroupVersion.WithKind("DaemonSet"):                             create(validation.DaemonSet, defaults.DaemonSet),
+	appsv1.SchemeGroupVersion.WithKind("ControllerRevision"):                    create(validation.ControllerRevision),
+	batchv1.SchemeGroupVersion.WithKind("Job"):                                  create(validation.Job, defaults.Job, generatedLabels),
+	batchv1.SchemeGroupVersion.WithKind("CronJob"):                              create(validation.CronJob, defaults.CronJob),
+	admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"):     create(validation.MutatingWebhookConfiguration, defaults.MutatingWebhookConfiguration),
+	admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"):   create(validation.ValidatingWebhookConfiguration, defaults.ValidatingWebhookConfiguration),
+	admissionv1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicy"):        create(validation.ValidatingAdmissionPolicy, defaults.ValidatingAdmissionPolicy),
+	admissionv1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicyBinding"): create(validation.ValidatingAdmissionPolicyBinding, defaults.ValidatingAdmissionPolicyBinding),
+	admissionv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy"):          create(validation.MutatingAdmissionPolicy, defaults.MutatingAdmissionPolicy),
+	admissionv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyBinding"):   create(validation.MutatingAdmissionPolicyBinding, defaults.MutatingAdmissionPolicyBinding),
+	autoscalingv1.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"):        create(validation.HorizontalPodAutoscalerV1, defaults.HorizontalPodAutoscalerV1),
+	autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"):        create(validation.HorizontalPodAutoscaler, defaults.HorizontalPodAutoscaler),
+	certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"):     create(validation.CertificateSigningRequest),
+	certificatesv1.SchemeGroupVersion.WithKind("ClusterTrustBundle"):            create(validation.ClusterTrustBundle),
+	flowcontrolv1.SchemeGroupVersion.WithKind("FlowSchema"):                     create(validation.FlowSchema, defaults.FlowSchema),
+	flowcontrolv1.SchemeGroupVersion.WithKind("PriorityLevelConfiguration"):     create(validation.PriorityLevelConfiguration, defaults.PriorityLevelConfiguration),
+	networkingv1.SchemeGroupVersion.WithKind("Ingress"):                         create(validation.Ingress),
+	networkingv1.SchemeGroupVersion.WithKind("IngressClass"):                    create(validation.IngressClass, defaults.IngressClass),
+	networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"):                   create(validation.NetworkPolicy, defaults.NetworkPolicy),
+	networkingv1.SchemeGroupVersion.WithKind("IPAddress"):                       create(validation.IPAddress),
+	networkingv1.SchemeGroupVersion.WithKind("ServiceCIDR"):                     create(validation.ServiceCIDR),
+	nodev1.SchemeGroupVersion.WithKind("RuntimeClass"):                          create(validation.RuntimeClass, defaults.RuntimeClass),
+	policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"):                 create(validation.PodDisruptionBudget),
+	rbacv1.SchemeGroupVersion.WithKind("Role"):                                  create(validation.Role),
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"):                           create(validation.ClusterRole),
+	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"):                           create(validation.RoleBinding, defaults.RoleBinding),
+	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"):                    create(validation.ClusterRoleBinding, defaults.ClusterRoleBinding),
+	schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"):                   create(validation.PriorityClass, defaults.PriorityClass),
+	storagev1.SchemeGroupVersion.WithKind("StorageClass"):                       create(validation.StorageClass, defaults.StorageClass),
+	storagev1.SchemeGroupVersion.WithKind("VolumeAttachment"):                   create(validation.VolumeAttachment, defaults.VolumeAttachment),
+	storagev1.SchemeGroupVersion.WithKind("CSIDriver"):                          create(validation.CSIDriver, defaults.CSIDriver),
+	storagev1.SchemeGroupVersion.WithKind("CSINode"):                            create(validation.CSINode),
+	storagev1.SchemeGroupVersion.WithKind("CSIStorageCapacity"):                 create(validation.CSIStorageCapacity),
+	storagev1.SchemeGroupVersion.WithKind("VolumeAttributesClass"):              create(validation.VolumeAttributesClass),
 }
 
 // create adapts a kind's function to any object, after the given preparations.

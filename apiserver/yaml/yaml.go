@@ -16,7 +16,7 @@ const maxNodes = 1 << 20
 
 // ToJSON turns one YAML document into JSON. The second result says
 // which keys stand twice, as a strict decoder words it.
-func ToJSON(doc []byte) ([]byte, []error, error) {
+func ToJSON(doc []byte) ([]byte, []string, error) {
 	var root yamlv3.Node
 	if err := yamlv3.Unmarshal(doc, &root); err != nil {
 		return nil, nil, err
@@ -30,10 +30,7 @@ func ToJSON(doc []byte) ([]byte, []error, error) {
 		return nil, nil, err
 	}
 	out, err := json.Marshal(v)
-	if len(c.duplicates) == 0 {
-		return out, nil, err
-	}
-	return out, []error{errors.New("yaml: unmarshal errors:\n  " + strings.Join(c.duplicates, "\n  "))}, err
+	return out, c.duplicates, err
 }
 
 type converter struct {
