@@ -3,23 +3,33 @@ package apiserver
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/kubesim/kubesim/apiserver/admission"
 )
 
 // bootstrap creates what every cluster begins with, where it is missing.
 func (s *Server) bootstrap(ctx context.Context) error {
 	for _, name := range []string{metav1.NamespaceDefault, metav1.NamespaceSystem, metav1.NamespacePublic, corev1.NamespaceNodeLease} {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-		if err := s.ensure(ctx, "namespaces", "", ns); err != nil {
+		if err := s.ensure(ctx, corev1.SchemeGroupVersion.WithResource("namespaces"), ns); err != nil {
 			return err
 		}
 	}
-	return s.ensure(ctx, "services", metav1.NamespaceDefault, apiService())
+	for _, class := range admission.SystemPriorityClasses() {
+		if err := s.ensure(ctx, schedulingv1.SchemeGroupVersion.WithResource("priorityclasses"), class); err != nil {
+			return err
+		}
+	}
+	return s.ensure(ctx, corev1.SchemeGroupVersion.WithResource("services"), apiService())
 }
 
 // apiService is the Service through which pods reach the API server.
@@ -36,24 +46,33 @@ func apiService() *corev1.Service {
 	}
 }
 
-// ensure creates a core object unless it is there.
-func (s *Server) ensure(ctx context.Context, resource, namespace string, obj runtime.Object) error {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
+// ensure creates an object unless it is there.
+func (s *Server) ensure(ctx context.Context, gvr schema.GroupVersionResource, obj runtime.Object) error {
+	m := accessorOf(obj)
+	q, err := s.ownRequest(ctx, gvr, m.GetNamespace(), m.GetName())
 	if err != nil {
 		return err
 	}
-	q := &request{w: discard{}, r: r, res: s.table.get("", "v1", resource), verb: "create", namespace: namespace, form: form{media: mediaJSON}}
-	if q.res == nil {
-		return errNoResource
-	}
-	q.name = accessorOf(obj).GetName()
-	if s.cache.Resource(q.res.prefix).Get(q.res.key(namespace, q.name)) != nil {
+	if s.cache.Resource(q.res.prefix).Get(q.res.key(q.namespace, q.name)) != nil {
 		return nil
 	}
 	if _, err = s.createObject(ctx, q, obj); apierrors.IsAlreadyExists(err) {
 		return nil
 	}
 	return err
+}
+
+// ownRequest is a request that the server makes of itself.
+func (s *Server) ownRequest(ctx context.Context, gvr schema.GroupVersionResource, namespace, name string) (*request, error) {
+	res := s.table.get(gvr.Group, gvr.Version, gvr.Resource)
+	if res == nil {
+		return nil, errNoResource
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
+	if err != nil {
+		return nil, err
+	}
+	return &request{w: discard{}, r: r, res: res, verb: "create", query: url.Values{}, namespace: namespace, name: name, form: form{media: mediaJSON}}, nil
 }
 
 // discard is the ResponseWriter of the server's own requests.

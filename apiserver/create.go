@@ -41,9 +41,6 @@ func (s *Server) createObject(ctx context.Context, q *request, obj runtime.Objec
 	if err := q.place(m); err != nil {
 		return nil, err
 	}
-	if m.GetResourceVersion() != "" {
-		return nil, statusError(http.StatusInternalServerError, "", nil, "resourceVersion should not be set on objects to be created")
-	}
 	if m.GetName() != "" || m.GetGenerateName() == "" {
 		return s.createNamed(ctx, q, obj)
 	}
@@ -121,7 +118,10 @@ func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.
 		if s.cache.Resource(q.res.prefix).Get(key) != nil {
 			return nil, storeError(store.ErrExists, q.subject(), q.name)
 		}
-		return &cache.Entry{Key: key, JSON: value}, nil
+		return dryEntry(key, value, accessorOf(obj).GetResourceVersion()), nil
+	}
+	if accessorOf(obj).GetResourceVersion() != "" {
+		return nil, statusError(http.StatusInternalServerError, "", nil, "resourceVersion should not be set on objects to be created")
 	}
 	revision, err := s.store.Create(ctx, key, value)
 	if err != nil {
@@ -129,6 +129,16 @@ func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.
 	}
 	q.wrote(ctx, revision, obj)
 	return cache.NewEntry(store.KeyValue{Key: key, Value: value, Revision: revision}), nil
+}
+
+// dryEntry is the answer to a dry run: what would be stored, under the
+// resourceVersion that the client sent, if any.
+func dryEntry(key string, value []byte, version string) *cache.Entry {
+	e := &cache.Entry{Key: key, JSON: value}
+	if revision, err := parseRevision(version); err == nil && revision > 0 {
+		e.JSON = cache.Splice(value, revision)
+	}
+	return e
 }
 
 // fillSystemFields sets what only the server may say of a new object.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubesim/kubesim/apiserver/admission"
 	"github.com/kubesim/kubesim/apiserver/cache"
+	"github.com/kubesim/kubesim/apiserver/kinds"
 )
 
 // cacheLister reads objects for admission plugins.
@@ -34,10 +35,13 @@ func (l cacheLister) Get(ctx context.Context, gvr schema.GroupVersionResource, n
 }
 
 // List reads the objects of a namespace, or all.
-func (l cacheLister) List(_ context.Context, gvr schema.GroupVersionResource, namespace string) ([]runtime.Object, error) {
+func (l cacheLister) List(ctx context.Context, gvr schema.GroupVersionResource, namespace string) ([]runtime.Object, error) {
 	res := l.s.table.get(gvr.Group, gvr.Version, gvr.Resource)
 	if res == nil {
 		return nil, errNoResource
+	}
+	if err := l.s.cache.Sync(ctx); err != nil {
+		return nil, err
 	}
 	var out []runtime.Object
 	var err error
@@ -49,6 +53,17 @@ func (l cacheLister) List(_ context.Context, gvr schema.GroupVersionResource, na
 		return err == nil
 	})
 	return out, err
+}
+
+// UpdateStatus changes an object's status for a plugin, as a compare-and-swap.
+func (l cacheLister) UpdateStatus(ctx context.Context, gvr schema.GroupVersionResource, namespace, name string, change func(runtime.Object) error) error {
+	q, err := l.s.ownRequest(ctx, gvr, namespace, name)
+	if err != nil {
+		return err
+	}
+	q.verb, q.sub = "update", kinds.Subresource{Name: "status"}
+	_, err = l.s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) { return old, change(old) })
+	return err
 }
 
 // attributes describe a request to the admission plugins.
