@@ -1,0 +1,181 @@
+package scheduler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	oteltrace "go.opentelemetry.io/otel/trace"
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/kubesim/kubesim/scheduler/framework"
+	"github.com/kubesim/kubesim/scheduler/profile"
+	"github.com/kubesim/kubesim/scheduler/queue"
+	"github.com/kubesim/kubesim/trace"
+)
+
+// errNoNodes is the whole message for a pod in a cluster without nodes.
+var errNoNodes = errors.New("no nodes available to schedule pods")
+
+// placement is the outcome of a successful attempt.
+type placement struct {
+	node     string
+	decision string // in words
+}
+
+// scheduleOne makes one attempt to place a pod.
+func (s *scheduler) scheduleOne(ctx context.Context, p *queue.Pod) {
+	pod, ok := s.stillWaits(p)
+	if !ok {
+		s.queue.Done(p)
+		return
+	}
+	if pod.DeletionTimestamp != nil {
+		s.queue.Done(p)
+		s.report(ctx, pod, occurrence{v1.EventTypeWarning, "FailedScheduling", "Scheduling",
+			fmt.Sprintf("skip schedule deleting pod: %s", key(pod)), nil})
+		return
+	}
+
+	ctx, span := s.startSpan(ctx, p)
+	begun := s.Clock.Now()
+	place, diagnosis, err := s.schedule(span, p.Info)
+	took := s.Clock.Since(begun)
+	switch {
+	case err != nil:
+		s.metrics.attempt(resultError, took)
+		s.failed(ctx, span, p, err)
+	case diagnosis != nil:
+		s.metrics.attempt(resultUnschedulable, took)
+		s.rejected(ctx, span, p, diagnosis)
+	default:
+		s.metrics.attempt(resultScheduled, took)
+		span.SetAttributes(trace.Decision.String(place.decision))
+		s.bind(ctx, span, p, place.node)
+	}
+}
+
+// stillWaits returns the pod unless it is gone or has a node. The queue can be
+// late: a pod may come back to it from a failed binding after it was deleted.
+func (s *scheduler) stillWaits(p *queue.Pod) (*v1.Pod, bool) {
+	pod, err := s.pods.Pods(p.Info.Pod.Namespace).Get(p.Info.Pod.Name)
+	if err != nil || pod.UID != p.UID() || pod.Spec.NodeName != "" || s.cache.IsKnown(pod.UID) {
+		return nil, false
+	}
+	return pod, true
+}
+
+// schedule finds the best node. If there is none, the diagnosis says why.
+func (s *scheduler) schedule(span oteltrace.Span, pod *framework.PodInfo) (placement, *framework.Diagnosis, error) {
+	s.cache.Update(s.snapshot)
+	if len(s.snapshot.Nodes) == 0 {
+		return placement{}, nil, errNoNodes
+	}
+	attempt, status := s.profile.Start(pod, s.snapshot)
+	if !s.nominated.empty() {
+		attempt.Nominated = s.nominated.on
+	}
+	diagnosis := framework.NewDiagnosis(len(s.snapshot.Nodes))
+	if !status.OK() {
+		if !status.Rejected() {
+			return placement{}, nil, status.Err
+		}
+		diagnosis.PreFilter, diagnosis.Absent = status, status
+		diagnosis.Plugins.Insert(status.Plugin)
+		return placement{}, diagnosis, nil
+	}
+	feasible, err := s.findFeasible(attempt, diagnosis)
+	if err != nil {
+		return placement{}, nil, err
+	}
+	switch len(feasible) {
+	case 0:
+		explain(span, diagnosis, profile.Scores{}, "")
+		s.preempt(attempt, diagnosis)
+		return placement{}, diagnosis, nil
+	case 1:
+		node := feasible[0].Name()
+		explain(span, diagnosis, profile.Scores{Nodes: feasible}, node)
+		return placement{node, fmt.Sprintf("%s, the only feasible node found of %d", node, diagnosis.NumNodes)}, nil, nil
+	}
+	scores := attempt.Score(feasible)
+	best := s.choose(scores.Totals)
+	node := feasible[best].Name()
+	explain(span, diagnosis, scores, node)
+	return placement{node, fmt.Sprintf("%s of %d feasible, score %d", node, len(feasible), scores.Totals[best])}, nil, nil
+}
+
+// findFeasible filters nodes until enough are found.
+func (s *scheduler) findFeasible(attempt *profile.Attempt, diagnosis *framework.Diagnosis) ([]*framework.NodeInfo, error) {
+	// A node promised by preemption was chosen with care: if it fits, take it.
+	if name := s.nominated.nodeFor(attempt.Pod.Pod.UID); name != "" {
+		if node := s.snapshot.Node(name); node != nil && attempt.Filter(node).OK() {
+			return []*framework.NodeInfo{node}, nil
+		}
+	}
+	nodes, start := s.snapshot.Nodes, s.next
+	if attempt.NodeNames != nil {
+		nodes, start = s.named(attempt), 0
+		diagnosis.Absent = framework.RejectForGood(attempt.NarrowedBy[0],
+			fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", attempt.NarrowedBy))
+		diagnosis.Plugins.Insert(attempt.NarrowedBy...)
+	}
+	enough := s.enough(len(nodes))
+	feasible := make([]*framework.NodeInfo, 0, enough)
+	looked := 0
+	for ; looked < len(nodes) && len(feasible) < enough; looked++ {
+		node := nodes[(start+looked)%len(nodes)]
+		switch status := attempt.Filter(node); {
+		case status.OK():
+			feasible = append(feasible, node)
+		case status.Rejected():
+			diagnosis.Set(node.Name(), status)
+		default:
+			return nil, fmt.Errorf("running %q filter plugin: %w", status.Plugin, status.Err)
+		}
+	}
+	// The next search goes on where this one ended, so that all nodes have their turn.
+	s.next = (s.next + looked) % len(s.snapshot.Nodes)
+	return feasible, nil
+}
+
+// named lists the nodes to which the attempt is confined, as far as they exist.
+func (s *scheduler) named(attempt *profile.Attempt) []*framework.NodeInfo {
+	var nodes []*framework.NodeInfo
+	for name := range attempt.NodeNames {
+		if node := s.snapshot.Node(name); node != nil {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+// enough is the number of feasible nodes that ends a search among n.
+func (s *scheduler) enough(n int) int {
+	const fewest = 100
+	if n < fewest {
+		return n
+	}
+	percentage := s.PercentageOfNodesToScore
+	if percentage == 0 {
+		percentage = max(50-n/125, 5)
+	}
+	return max(n*percentage/100, fewest)
+}
+
+// choose returns the place of one of the largest scores, each with the same chance.
+func (s *scheduler) choose(scores []int64) int {
+	best, ties := 0, 1
+	for i := 1; i < len(scores); i++ {
+		switch {
+		case scores[i] > scores[best]:
+			best, ties = i, 1
+		case scores[i] == scores[best]:
+			ties++
+			if s.rand.IntN(ties) == 0 {
+				best = i
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,97 @@
+package scheduler
+
+import (
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/kubesim/kubesim/scheduler/framework"
+	"github.com/kubesim/kubesim/trace"
+)
+
+// newPodInformer watches the pods that take, or want, room on a node. One that
+// becomes terminal is seen as deleted.
+func newPodInformer(client kubernetes.Interface, resync time.Duration) toolscache.SharedIndexInformer {
+	return coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, resync,
+		toolscache.Indexers{toolscache.NamespaceIndex: toolscache.MetaNamespaceIndexFunc},
+		func(options *metav1.ListOptions) {
+			options.FieldSelector = "status.phase!=Succeeded,status.phase!=Failed"
+		})
+}
+
+func podLister(factory informers.SharedInformerFactory) corelisters.PodLister {
+	return corelisters.NewPodLister(factory.InformerFor(&v1.Pod{}, newPodInformer).GetIndexer())
+}
+
+// strip drops what takes much memory and no part in scheduling.
+func strip(obj any) (any, error) {
+	if o, ok := obj.(metav1.Object); ok {
+		o.SetManagedFields(nil)
+	}
+	return obj, nil
+}
+
+// watch connects cache and queue with the informers. What it returns is done
+// once the handlers have seen all that exists.
+func (s *scheduler) watch(factory informers.SharedInformerFactory) ([]toolscache.DoneChecker, error) {
+	var synced []toolscache.DoneChecker
+	add := func(informer toolscache.SharedIndexInformer, changed func(old, new any)) error {
+		registration, err := informer.AddEventHandler(handler(changed))
+		if err == nil {
+			synced = append(synced, registration.HasSyncedChecker())
+		}
+		return err
+	}
+	// Nodes before pods, so that pods are not counted on unknown nodes at first.
+	if err := add(factory.Core().V1().Nodes().Informer(), of(s.nodeChanged)); err != nil {
+		return nil, err
+	}
+	if err := add(factory.InformerFor(&v1.Pod{}, newPodInformer), of(s.podChanged)); err != nil {
+		return nil, err
+	}
+	return synced, nil
+}
+
+// handler calls changed for every event, with nil for what is not there.
+func handler(changed func(old, new any)) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(obj any) { changed(nil, obj) },
+		UpdateFunc: changed,
+		DeleteFunc: func(obj any) {
+			if unknown, ok := obj.(toolscache.DeletedFinalStateUnknown); ok {
+				obj = unknown.Obj
+			}
+			changed(obj, nil)
+		},
+	}
+}
+
+// of gives changed its type.
+func of[T any](changed func(old, new *T)) func(old, new any) {
+	return func(old, new any) {
+		o, _ := old.(*T)
+		n, _ := new.(*T)
+		changed(o, n)
+	}
+}
+
+// change describes an event on an object, its newest state being the one to name.
+func change(event framework.Event, resource string, old, new metav1.Object) framework.Change {
+	newest := new
+	c := framework.Change{Event: event}
+	if old != nil {
+		c.Old, newest = old, old
+	}
+	if new != nil {
+		c.New, newest = new, new
+	}
+	c.Object = trace.ObjectName(resource, "", newest.GetNamespace(), newest.GetName())
+	c.Revision = revision(newest)
+	return c
+}

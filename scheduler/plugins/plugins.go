@@ -1,0 +1,40 @@
+// Package plugins names all plugins of the scheduler, each of which has a
+// folder of its own here.
+package plugins
+
+import (
+	"github.com/kubesim/kubesim/scheduler/framework"
+	"github.com/kubesim/kubesim/scheduler/plugins/nodeaffinity"
+	"github.com/kubesim/kubesim/scheduler/plugins/nodename"
+	"github.com/kubesim/kubesim/scheduler/plugins/nodeports"
+	"github.com/kubesim/kubesim/scheduler/plugins/noderesources"
+	"github.com/kubesim/kubesim/scheduler/plugins/nodeunschedulable"
+	"github.com/kubesim/kubesim/scheduler/plugins/schedulinggates"
+	"github.com/kubesim/kubesim/scheduler/plugins/tainttoleration"
+)
+
+// Row is a plugin with its place in a profile.
+type Row struct {
+	Plugin framework.Plugin
+	// Weight of the plugin's score; 0 if it has none.
+	Weight int64
+	// Local says that filter and score look at nothing but the node and what
+	// PodInfo.Signature covers, so that alike pods share the verdict for as
+	// long as the node does not change.
+	Local bool
+}
+
+// Default returns the default profile of kube-scheduler with its weights. The
+// order matters: a node is rejected for the first reason found.
+func Default() []Row {
+	return []Row{
+		{Plugin: schedulinggates.Plugin{}},
+		{Plugin: nodeunschedulable.Plugin{}, Local: true},
+		{Plugin: nodename.Plugin{}, Local: true},
+		{Plugin: tainttoleration.Plugin{}, Weight: 3, Local: true},
+		{Plugin: nodeaffinity.Plugin{}, Weight: 2, Local: true},
+		{Plugin: nodeports.Plugin{}, Local: true},
+		{Plugin: noderesources.Fit{}, Weight: 1, Local: true},
+		{Plugin: noderesources.BalancedAllocation{}, Weight: 1, Local: true},
+	}
+}

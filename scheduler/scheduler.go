@@ -1,0 +1,118 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	oteltrace "go.opentelemetry.io/otel/trace"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/kubesim/kubesim/scheduler/cache"
+	"github.com/kubesim/kubesim/scheduler/framework"
+	"github.com/kubesim/kubesim/scheduler/plugins"
+	"github.com/kubesim/kubesim/scheduler/profile"
+	"github.com/kubesim/kubesim/scheduler/queue"
+	"github.com/kubesim/kubesim/trace"
+)
+
+// component is the scheduler's name in the trace.
+const component = "scheduler"
+
+type scheduler struct {
+	Config
+	client  kubernetes.Interface
+	tracer  oteltrace.Tracer
+	metrics *metrics
+
+	pods      corelisters.PodLister
+	profile   *profile.Profile
+	queue     *queue.Queue
+	cache     *cache.Cache
+	nominated *nominations
+	events    *events
+	workers   *workers
+
+	// Of the scheduling loop alone.
+	snapshot *framework.Snapshot
+	rand     *rand.Rand
+	next     int // where the next search for feasible nodes begins
+}
+
+// Run schedules pods until ctx is done. It returns when all that it started
+// has ended.
+func Run(ctx context.Context, config Config) error {
+	if err := config.validate(); err != nil {
+		return err
+	}
+	rc := rest.CopyConfig(config.RESTConfig)
+	rc.UserAgent = "kubesim-scheduler"
+	rc.Wrap(trace.Transport)
+	client, err := kubernetes.NewForConfig(rc)
+	if err != nil {
+		return fmt.Errorf("scheduler: making a client: %w", err)
+	}
+	lead := func(ctx context.Context) error { return run(ctx, config, client) }
+	if config.LeaderElect {
+		return elect(ctx, config, client, lead)
+	}
+	return lead(ctx)
+}
+
+// run is Run once this scheduler is the leader.
+func run(ctx context.Context, config Config, client kubernetes.Interface) error {
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
+	s := newScheduler(config, client, factory)
+	synced, err := s.watch(factory)
+	if err != nil {
+		return fmt.Errorf("scheduler: adding event handlers: %w", err)
+	}
+
+	ctx, stop := context.WithCancel(ctx)
+	defer factory.Shutdown()
+	defer s.workers.wait()
+	defer stop() // first, for the others wait
+	factory.StartWithContext(ctx)
+	if !toolscache.WaitFor(ctx, "", synced...) {
+		return nil
+	}
+	s.workers.start(ctx)
+	s.Logger.Info("Started scheduler", "schedulerName", s.Name)
+	s.loop(ctx)
+	return nil
+}
+
+func newScheduler(config Config, client kubernetes.Interface, factory informers.SharedInformerFactory) *scheduler {
+	p := profile.New(config.Name, plugins.Default())
+	s := &scheduler{
+		Config:    config,
+		client:    client,
+		tracer:    config.Tracer.Tracer(component),
+		pods:      podLister(factory),
+		profile:   p,
+		queue:     queue.New(queue.Config{Clock: config.Clock, Hints: p.Hints(), PreEnqueue: p.PreEnqueue}),
+		cache:     cache.New(),
+		nominated: newNominations(),
+		events:    newEvents(client, config),
+		workers:   newWorkers(config.Workers),
+		snapshot:  framework.NewSnapshot(),
+		rand:      rand.New(rand.NewPCG(config.Seed, config.Seed)),
+	}
+	s.metrics = newMetrics(config.Registerer, s.queue)
+	return s
+}
+
+// loop schedules one pod after another.
+func (s *scheduler) loop(ctx context.Context) {
+	for {
+		p, err := s.queue.Pop(ctx)
+		if err != nil {
+			return
+		}
+		s.scheduleOne(ctx, p)
+	}
+}
