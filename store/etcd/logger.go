@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime"
 	"slices"
+	"strings"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -18,16 +19,24 @@ func newLogger(logger *slog.Logger, hook zapcore.CheckWriteHook) *zap.Logger {
 	return zap.New(&slogCore{logger: logger}, zap.WithFatalHook(hook), zap.WithPanicHook(hook))
 }
 
-// hushed are warnings and errors of etcd that tell nobody what to do.
+// hushed are parts of warnings and errors of etcd that tell nobody what to do.
 var hushed = []string{
-	// From a task that comes before the first commit of a new database, as our
-	// elections take milliseconds and not a second. It succeeds seconds later.
+	// Tasks that come before the first commit of a database, as our elections
+	// take milliseconds and not a second. They are repeated with success.
 	"Failed to detect schema version",
+	"Failed to detect storage schema version",
 	"failed to update storage version",
-	// What such a task says when Close interrupts it.
+	"cannot campaign at term",
+	// Tasks that Close interrupts.
 	"failed to update cluster version",
+	"server has stopped; skipping GoAttach",
 	// The caller gets the error.
 	"failed to apply request",
+	"retrying of unary invoker failed",
+}
+
+func isHushed(message string) bool {
+	return slices.ContainsFunc(hushed, func(part string) bool { return strings.Contains(message, part) })
 }
 
 // slogCore is a zapcore.Core that writes to slog.
@@ -42,7 +51,7 @@ func (c *slogCore) With(fields []zapcore.Field) zapcore.Core {
 }
 
 func (c *slogCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
-	if c.Enabled(entry.Level) && !slices.Contains(hushed, entry.Message) {
+	if c.Enabled(entry.Level) && !isHushed(entry.Message) {
 		return checked.AddCore(entry, c)
 	}
 	return checked

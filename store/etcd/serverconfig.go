@@ -24,6 +24,9 @@ const (
 	// the time-out, so a leader is there after at most 30 ms.
 	tickMillis    = 10
 	electionTicks = 2
+
+	// slowRequest is what etcd warns of. Its own 100 ms are for clusters.
+	slowRequest = time.Second
 )
 
 // serverConfig is etcd's default configuration where it does not say why not.
@@ -56,17 +59,18 @@ func serverConfig(c Config, logger *zap.Logger) (config.ServerConfig, error) {
 		MaxSnapFiles:           2,
 		MaxWALFiles:            2,
 
-		BackendFreelistType:  bolt.FreelistMapType,
-		QuotaBackendBytes:    c.QuotaBytes,
-		MaxTxnOps:            128,
-		MaxRequestBytes:      store.MaxValueSize + requestOverhead,
-		MaxConcurrentStreams: math.MaxUint32,
-		BcryptCost:           uint(bcrypt.MinCost), // there are no users; 0 is warned of
-		WarningApplyDuration: time.Second,
-		StrictReconfigCheck:  true,
-		UnsafeNoFsync:        c.NoFsync,
-		Metrics:              "basic",
-		ServerFeatureGate:    features.NewDefaultServerFeatureGate(memberName, logger),
-		Logger:               logger,
+		BackendFreelistType:         bolt.FreelistMapType,
+		QuotaBackendBytes:           c.QuotaBytes,
+		MaxTxnOps:                   128,
+		MaxRequestBytes:             store.MaxValueSize + requestOverhead,
+		MaxConcurrentStreams:        math.MaxUint32,
+		BcryptCost:                  uint(bcrypt.MinCost), // there are no users; 0 is warned of
+		WarningApplyDuration:        slowRequest,
+		WarningUnaryRequestDuration: slowRequest,
+		StrictReconfigCheck:         true,
+		UnsafeNoFsync:               c.NoFsync,
+		Metrics:                     "basic",
+		ServerFeatureGate:           features.NewDefaultServerFeatureGate(memberName, logger),
+		Logger:                      logger,
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
@@ -93,20 +94,25 @@ func newServer(config Config, state *state) (*etcdserver.EtcdServer, error) {
 	return etcdserver.NewServer(serverConfig)
 }
 
-// reclaimSpace ends the state in which etcd refuses writes since the database
-// reached its quota, if the quota is larger now or the database can be made smaller.
+// reclaimSpace ends the state in which etcd refuses writes, as the database
+// has reached its quota, if the quota is larger now or history and free pages can go.
 func (e *embedded) reclaimSpace(quota int64) error {
 	if len(e.server.Alarms()) == 0 {
 		return nil
 	}
+	ctx := context.Background()
+	compact := &pb.CompactionRequest{Revision: e.state.newest.Load(), Physical: true}
+	if _, err := e.kv.Compact(ctx, compact); err != nil && !errors.Is(err, rpctypes.ErrGRPCCompacted) {
+		return fmt.Errorf("can't compact the full database: %w", err)
+	}
 	database := e.server.Backend()
 	if err := database.Defrag(); err != nil {
-		return fmt.Errorf("can't defragment the database: %w", err)
+		return fmt.Errorf("can't defragment the full database: %w", err)
 	}
 	if database.Size() >= quota {
 		return nil // it still serves reads and deletes
 	}
-	_, err := e.server.Alarm(context.Background(), &pb.AlarmRequest{
+	_, err := e.server.Alarm(ctx, &pb.AlarmRequest{
 		Action:   pb.AlarmRequest_DEACTIVATE,
 		MemberID: uint64(e.server.MemberID()),
 		Alarm:    pb.AlarmType_NOSPACE,

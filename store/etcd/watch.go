@@ -56,7 +56,10 @@ func (s *Store) Watch(ctx context.Context, prefix string, revision int64) store.
 	s.watches[w] = struct{}{}
 	s.running.Go(func() {
 		err := s.backend.watch(inner, w, revision)
-		if ctx.Err() == nil && inner.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
+			err = ctx.Err()
+		case inner.Err() != nil:
 			err = context.Cause(inner) // the store's reason to end the watch
 		}
 		cancel(nil)
