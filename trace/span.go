@@ -18,17 +18,18 @@ type Span struct {
 	Start    time.Time `json:"start"`
 	End      time.Time `json:"end"`
 
-	Component  string `json:"component,omitempty"`
-	Object     string `json:"object,omitempty"`
-	UID        string `json:"uid,omitempty"`
-	Verb       string `json:"verb,omitempty"`
-	UserAgent  string `json:"userAgent,omitempty"`
-	Code       int64  `json:"code,omitempty"`
-	Wrote      int64  `json:"wrote,omitempty"`
-	Woke       int64  `json:"woke,omitempty"`
-	WokeObject string `json:"wokeBy,omitempty"`
-	Decision   string `json:"decision,omitempty"`
-	Error      string `json:"error,omitempty"`
+	Component   string `json:"component,omitempty"`
+	Object      string `json:"object,omitempty"`
+	UID         string `json:"uid,omitempty"`
+	Verb        string `json:"verb,omitempty"`
+	Subresource string `json:"subresource,omitempty"`
+	UserAgent   string `json:"userAgent,omitempty"`
+	Code        int64  `json:"code,omitempty"`
+	Wrote       int64  `json:"wrote,omitempty"`
+	Woke        int64  `json:"woke,omitempty"`
+	WokeObject  string `json:"wokeBy,omitempty"`
+	Decision    string `json:"decision,omitempty"`
+	Error       string `json:"error,omitempty"`
 }
 
 func newSpan(ended sdktrace.ReadOnlySpan) Span {
@@ -55,6 +56,8 @@ func newSpan(ended sdktrace.ReadOnlySpan) Span {
 			s.UID = attr.Value.AsString()
 		case Verb:
 			s.Verb = attr.Value.AsString()
+		case Subresource:
+			s.Subresource = attr.Value.AsString()
 		case UserAgent:
 			s.UserAgent = attr.Value.AsString()
 		case Code:

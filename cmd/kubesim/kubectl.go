@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	kubectl "k8s.io/kubectl/pkg/cmd"
+	"k8s.io/kubectl/pkg/cmd/plugin"
+
+	"github.com/kubesim/kubesim/sandbox"
+)
+
+func kubectlCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "kubectl [ARGUMENT...]",
+		Short: "kubectl itself, pointed at the running sandbox",
+		Long: `kubectl itself, pointed at the running sandbox. Its own --server, --kubeconfig
+and --context point it elsewhere.`,
+		Example:            "  kubesim kubectl get pods -A --watch",
+		DisableFlagParsing: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return runKubectl(cmd.Context(), args, stdio{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()})
+		},
+	}
+}
+
+// runKubectl gives kubectl the sandbox as the default of its flags. The user's
+// own kubeconfig is left out: what is meant for a sandbox must not reach a real
+// cluster. kubectl reports its errors itself and ends the process.
+func runKubectl(ctx context.Context, args []string, std stdio) error {
+	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag()
+	*flags.KubeConfig = os.DevNull
+	*flags.APIServer = "http://" + defaultAddress
+	if config, err := sandbox.Find(ctx, defaultDataDir(), *flags.APIServer); err == nil {
+		*flags.APIServer = config.Host
+	}
+	cmd := kubectl.NewKubectlCommand(kubectl.KubectlOptions{
+		PluginHandler: kubectl.NewDefaultPluginHandler(plugin.ValidPluginFilenamePrefixes),
+		Arguments:     append([]string{"kubectl"}, args...),
+		ConfigFlags:   flags,
+		IOStreams:     genericiooptions.IOStreams{In: std.in, Out: std.out, ErrOut: std.err},
+	})
+	cmd.SetArgs(args)
+	return cmd.ExecuteContext(ctx)
+}

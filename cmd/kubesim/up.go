@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kubesim/kubesim/sandbox"
+)
+
+// serverFlags are those that up and apiserver share.
+type serverFlags struct {
+	store            string
+	dataDir          string
+	http             string
+	etcdListen       string
+	ephemeral        bool
+	enableAdmission  []string
+	disableAdmission []string
+	verbosity        verbosity
+}
+
+func (f *serverFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.store, "store", sandbox.StoreEtcd, "where objects are kept: `etcd or memory`")
+	flags.StringVar(&f.dataDir, "data-dir", defaultDataDir(), "`directory` of etcd's data and the kubeconfig, kept between runs")
+	flags.StringVar(&f.http, "http", defaultAddress, "`address` to serve the API on; port 0 picks a free one")
+	flags.StringVar(&f.etcdListen, "etcd-listen", "", "`address` to open etcd's client port on, for etcdctl (default: none)")
+	flags.BoolVar(&f.ephemeral, "ephemeral", false, "use a temporary data directory without fsync, gone at exit")
+	flags.StringSliceVar(&f.enableAdmission, "enable-admission-plugins", nil, "admission `plugins` beside the default ones")
+	flags.StringSliceVar(&f.disableAdmission, "disable-admission-plugins", nil, "admission `plugins` to leave out")
+	f.verbosity.flag(flags)
+}
+
+// config makes the sandbox's configuration; cleanup removes what was temporary.
+func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func(), err error) {
+	cleanup = func() {}
+	if f.ephemeral {
+		if f.dataDir, err = os.MkdirTemp("", "kubesim-"); err != nil {
+			return sandbox.Config{}, nil, err
+		}
+		cleanup = func() { _ = os.RemoveAll(f.dataDir) }
+	}
+	return sandbox.Config{
+		Store: f.store, DataDir: f.dataDir, NoFsync: f.ephemeral, EtcdListen: f.etcdListen, HTTP: f.http,
+		EnableAdmissionPlugins: f.enableAdmission, DisableAdmissionPlugins: f.disableAdmission,
+		Logger: f.verbosity.logger(stderr),
+	}, cleanup, nil
+}
+
+type upFlags struct {
+	serverFlags
+	nodes int
+	bare  bool
+	files []string
+}
+
+func upCommand(started time.Time) *cobra.Command {
+	var f upFlags
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start a whole cluster in this process",
+		Long: `Start a whole cluster in this process: etcd, API server, controllers, scheduler
+and pretend nodes. It ends with Ctrl-C and goes on from its data directory the next time.
+
+Files given with -f are posted once the cluster is ready. One that is refused is
+reported with the API server's words and the cluster stays up.`,
+		Example: "  kubesim up -f web.yaml\n  kubesim up --ephemeral --http 127.0.0.1:0 --nodes 100",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd.Context(), started, stdio{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()})
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "`number` of nodes")
+	cmd.Flags().BoolVar(&f.bare, "bare", false, "leave add-ons out")
+	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, "`file` with manifests to post, - for stdin (repeatable)")
+	return cmd
+}
+
+type stdio struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err error) {
+	cfg, cleanup, err := f.config(std.err)
+	if err != nil {
+		return err
+	}
+	defer cleanup()
+	cfg.Nodes = f.nodes
+	s, err := sandbox.Start(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.WaitReady(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(std.out, "kubesim is ready: %s (%d nodes) in %dms\n", s.URL(), f.nodes, time.Since(started).Milliseconds())
+	greet(std.out, s.URL(), cfg.DataDir)
+	if err := f.post(ctx, s, std); err != nil {
+		fmt.Fprintln(std.err, "kubesim:", err)
+	}
+	return waitEnd(ctx, s)
+}
+
+// greet tells how to go on.
+func greet(w io.Writer, url, dataDir string) {
+	if url != "http://"+defaultAddress {
+		fmt.Fprintf(w, "  export KUBECONFIG=%s\n", sandbox.KubeconfigPath(dataDir))
+	}
+	fmt.Fprintf(w, `  kubectl get nodes                    or: kubesim kubectl get nodes
+  curl %s/api/v1/nodes
+  kubesim trace deployment/NAME        each step from a request to Running
+Ctrl-C ends it.
+`, url)
+}
+
+// waitEnd returns nil when the user ends the sandbox.
+func waitEnd(ctx context.Context, s *sandbox.Sandbox) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-s.Failed():
+		return err
+	}
+}
+
+const defaultAddress = "127.0.0.1:8080"
+
+// defaultDataDir is ~/.kubesim/default.
+func defaultDataDir() string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = "."
+	}
+	return filepath.Join(home, ".kubesim", "default")
+}
