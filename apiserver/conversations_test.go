@@ -36,8 +36,10 @@ type step struct {
 // leastAlike is the share of steps of each family that must be as recorded, in
 // percent. It only ever rises.
 var leastAlike = map[string]int{
-	"discovery": 0, "errors": 0, "kind": 0, "list": 0, "watch": 0, "patch": 0, "delete": 0, "yaml": 0,
-	"invalid": 0, "immutable": 0, "sub": 0, "apply": 0, "crd": 0, "auth": 0,
+	"discovery": 97, "errors": 100, "kind": 96, "list": 100, "watch": 100, "patch": 100, "delete": 100, "yaml": 93,
+	"invalid": 97, "immutable": 94, "sub": 100,
+	// Not built yet: server-side apply, custom resources, authorization.
+	"apply": 0, "crd": 0, "auth": 0,
 }
 
 // TestConversations replays what a real server was asked and compares the answers.

@@ -58,6 +58,7 @@ func (s *Server) watch(ctx context.Context, q *request) error {
 	s.metrics.watches.Inc()
 	defer s.metrics.watches.Dec()
 	w.open()
+	defer w.release()
 	if err := w.run(ctx, start); err != nil && ctx.Err() == nil {
 		w.send(watch.Error, func() (runtime.Object, error) { return statusOf(err), nil })
 	}
@@ -152,6 +153,11 @@ func (w *watcher) open() {
 	h.Set("Cache-Control", "no-cache, private")
 	w.q.w.WriteHeader(http.StatusOK)
 	_ = w.flush()
+}
+
+// release takes the deadline off the connection, which serves other requests next.
+func (w *watcher) release() {
+	_ = http.NewResponseController(w.q.w).SetWriteDeadline(time.Time{})
 }
 
 // run tells the client of events until the time is over. An error is told too.
