@@ -97,7 +97,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	s.table = newTable(s.cache, kinds.WithRules(kinds.Builtin(), s.now))
 	s.services = newServiceAllocator(s)
 	s.discovery = discovery.New(s.table.kinds)
-	s.openapi = openapi.New()
+	s.openapi = openapi.New(s.table.kinds, s.codec.scheme)
 	var err error
 	if s.admission, err = admission.New(cacheLister{s}, s.clock, cfg.DisableAdmissionPlugins, cfg.EnableAdmissionPlugins); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -26,6 +27,8 @@ type Kind struct {
 	Fields []Field
 	// Unstructured is true when no Go type is known for the kind.
 	Unstructured bool
+	// Schema is what OpenAPI says of an unstructured kind, nil when its definition says nothing.
+	Schema *apiextensionsv1.JSONSchemaProps
 	// Deprecated is the text of a warning that every answer carries.
 	Deprecated string
 	// CreateOnUpdate is true when a PUT to a name that is not there creates the object.
