@@ -56,6 +56,9 @@ func (a *serviceAllocator) assign(ctx context.Context, q *request, obj, old runt
 	if before == nil {
 		before = &corev1.Service{}
 	}
+	if errs := refuseFamilies(svc); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), svc.Name, errs)
+	}
 	undoIP, err := a.assignIP(ctx, q, svc, before)
 	if err != nil {
 		return nil, err
@@ -66,6 +69,24 @@ func (a *serviceAllocator) assign(ctx context.Context, q *request, obj, old runt
 		return nil, err
 	}
 	return func() { undoIP(); undoPorts() }, nil
+}
+
+// refuseFamilies refuses what a cluster with IPv4 alone can't give. A headless
+// Service without selector may say what it likes.
+func refuseFamilies(svc *corev1.Service) (errs field.ErrorList) {
+	headless := svc.Spec.ClusterIP == corev1.ClusterIPNone
+	if svc.Spec.Type == corev1.ServiceTypeExternalName || headless && len(svc.Spec.Selector) == 0 {
+		return nil
+	}
+	if p := svc.Spec.IPFamilyPolicy; p != nil && *p == corev1.IPFamilyPolicyRequireDualStack {
+		errs = append(errs, field.Invalid(field.NewPath("spec", "ipFamilyPolicy"), *p, "this cluster is not configured for dual-stack services"))
+	}
+	for i, f := range svc.Spec.IPFamilies {
+		if f == corev1.IPv6Protocol {
+			errs = append(errs, field.Invalid(field.NewPath("spec", "ipFamilies").Index(i), f, "not configured on this cluster"))
+		}
+	}
+	return errs
 }
 
 func needsIP(svc *corev1.Service) bool {
@@ -191,26 +212,47 @@ func (a *serviceAllocator) assignPorts(ctx context.Context, q *request, svc, bef
 	for _, p := range before.Spec.Ports {
 		own[p.NodePort] = true
 	}
-	var taken []int32
+	own[before.Spec.HealthCheckNodePort] = true
+	taken := drawn{used: used, own: own}
 	for i := range svc.Spec.Ports {
-		p := &svc.Spec.Ports[i]
-		if p.NodePort != 0 && used[p.NodePort] && !own[p.NodePort] {
-			return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), svc.Name, field.ErrorList{
-				field.Invalid(field.NewPath("spec", "ports").Index(i).Child("nodePort"), p.NodePort, "provided port is already allocated"),
-			})
+		if err := taken.draw(&svc.Spec.Ports[i].NodePort, field.NewPath("spec", "ports").Index(i).Child("nodePort")); err != nil {
+			return nil, invalidPort(q, svc, err)
 		}
-		for p.NodePort == 0 || used[p.NodePort] && !own[p.NodePort] {
-			if len(used) >= nodePorts {
-				return nil, apierrors.NewInternalError(errors.New("failed to allocate a nodePort: range is full"))
-			}
-			if n := int32(firstNodePort + rand.N(nodePorts)); !used[n] {
-				p.NodePort = n
-			}
-		}
-		used[p.NodePort] = true
-		taken = append(taken, p.NodePort)
 	}
-	return a.hold(q, taken), nil
+	if svc.Spec.Type == corev1.ServiceTypeLoadBalancer && svc.Spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal {
+		if err := taken.draw(&svc.Spec.HealthCheckNodePort, field.NewPath("spec", "healthCheckNodePort")); err != nil {
+			return nil, invalidPort(q, svc, err)
+		}
+	}
+	return a.hold(q, taken.ports), nil
+}
+
+// drawn are the node ports that one Service gets.
+type drawn struct {
+	used, own map[int32]bool
+	ports     []int32
+}
+
+// draw keeps the port that is wanted, or draws a free one.
+func (d *drawn) draw(port *int32, path *field.Path) *field.Error {
+	if *port != 0 && d.used[*port] && !d.own[*port] {
+		return field.Invalid(path, *port, "provided port is already allocated")
+	}
+	for *port == 0 {
+		if len(d.used) >= nodePorts {
+			return field.InternalError(path, errors.New("failed to allocate a nodePort: range is full"))
+		}
+		if n := int32(firstNodePort + rand.N(nodePorts)); !d.used[n] {
+			*port = n
+		}
+	}
+	d.used[*port], d.own[*port] = true, true // two protocols may share one
+	d.ports = append(d.ports, *port)
+	return nil
+}
+
+func invalidPort(q *request, svc *corev1.Service, err *field.Error) error {
+	return apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), svc.Name, field.ErrorList{err})
 }
 
 // hold marks ports as taken until the cache shows the Service, or it failed.
@@ -242,11 +284,16 @@ func (a *serviceAllocator) usedPorts(ctx context.Context, q *request, self *core
 		if obj, err = a.s.codec.object(q.res, e); err != nil {
 			return false
 		}
-		for _, p := range obj.(*corev1.Service).Spec.Ports {
-			if p.NodePort != 0 {
-				used[p.NodePort] = true
-				delete(a.pending, p.NodePort) // written: the Service itself holds it now
+		svc := obj.(*corev1.Service)
+		note := func(port int32) {
+			if port != 0 {
+				used[port] = true
+				delete(a.pending, port) // written: the Service itself holds it now
 			}
+		}
+		note(svc.Spec.HealthCheckNodePort)
+		for _, p := range svc.Spec.Ports {
+			note(p.NodePort)
 		}
 		return true
 	})
