@@ -68,7 +68,8 @@ func webhooks(meta, old *metav1.ObjectMeta, hooks []webhook) field.ErrorList {
 	})...)
 }
 
-// plainMeta is the metadata of the admission kinds, whose finalizers need no domain.
+// plainMeta is the metadata of kinds whose finalizers need no domain, such as
+// those of admission.
 func plainMeta(meta, old *metav1.ObjectMeta) field.ErrorList {
 	p := field.NewPath("metadata")
 	errs := apivalidation.ValidateObjectMeta(meta, clusterScoped, apivalidation.NameIsDNSSubdomain, p)

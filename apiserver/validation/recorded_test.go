@@ -168,6 +168,8 @@ var allocated = regexp.MustCompile(`failed to allocate|not configured (on|for)|i
 
 // differing compares lists of causes, values that the recording masks aside.
 func differing(got, want []cause) string {
+	// An access review shows its metadata, managed fields and all.
+	metadata := regexp.MustCompile(`metadata: Invalid value: \{.*\}:`)
 	mask := func(list []cause) []string {
 		var out []string
 		for _, c := range list {
@@ -175,7 +177,7 @@ func differing(got, want []cause) string {
 				continue
 			}
 			text := fmt.Sprintf("%s %s: %s", c.Reason, c.Field, masked.ReplaceAllString(strings.ReplaceAll(c.Message, generated, "*"), "*uuid*"))
-			out = append(out, text)
+			out = append(out, metadata.ReplaceAllString(text, "metadata: Invalid value: {}:"))
 		}
 		return out
 	}

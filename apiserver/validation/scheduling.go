@@ -61,11 +61,12 @@ func systemPriority(c *schedulingv1.PriorityClass) string {
 // RuntimeClass holds the rules of node.k8s.io/v1 RuntimeClasses, whose handler
 // never changes.
 func RuntimeClass(c, old *nodev1.RuntimeClass) field.ErrorList {
-	errs := metaEither(&c.ObjectMeta, metaOf(old), clusterScoped, apivalidation.NameIsDNSSubdomain)
 	handler := field.NewPath("handler")
 	if old != nil {
+		errs := apivalidation.ValidateObjectMetaUpdate(&c.ObjectMeta, &old.ObjectMeta, field.NewPath("metadata"))
 		return append(errs, refuse(c.Handler != old.Handler, field.Invalid(handler, nil, immutable))...)
 	}
+	errs := plainMeta(&c.ObjectMeta, nil)
 	if c.Overhead != nil {
 		errs = append(errs, overhead(c.Overhead.PodFixed, field.NewPath("overhead"))...)
 	}

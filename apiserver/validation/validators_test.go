@@ -17,6 +17,7 @@ import (
 	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,9 +62,12 @@ var validators = map[schema.GroupVersionKind]func(runtime.Object) field.ErrorLis
 	admissionv1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicyBinding"): create(validation.ValidatingAdmissionPolicyBinding, defaults.ValidatingAdmissionPolicyBinding),
 	admissionv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicy"):          create(validation.MutatingAdmissionPolicy, defaults.MutatingAdmissionPolicy),
 	admissionv1.SchemeGroupVersion.WithKind("MutatingAdmissionPolicyBinding"):   create(validation.MutatingAdmissionPolicyBinding, defaults.MutatingAdmissionPolicyBinding),
+	authorizationv1.SchemeGroupVersion.WithKind("SubjectAccessReview"):          asked(validation.SubjectAccessReview),
+	authorizationv1.SchemeGroupVersion.WithKind("SelfSubjectAccessReview"):      asked(validation.SelfSubjectAccessReview),
+	authorizationv1.SchemeGroupVersion.WithKind("LocalSubjectAccessReview"):     asked(validation.LocalSubjectAccessReview),
 	autoscalingv1.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"):        create(validation.HorizontalPodAutoscalerV1, defaults.HorizontalPodAutoscalerV1),
 	autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"):        create(validation.HorizontalPodAutoscaler, defaults.HorizontalPodAutoscaler),
-	certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"):     create(validation.CertificateSigningRequest),
+	certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"):     create(validation.CertificateSigningRequest, withoutStatus),
 	certificatesv1.SchemeGroupVersion.WithKind("ClusterTrustBundle"):            create(validation.ClusterTrustBundle),
 	flowcontrolv1.SchemeGroupVersion.WithKind("FlowSchema"):                     create(validation.FlowSchema, defaults.FlowSchema),
 	flowcontrolv1.SchemeGroupVersion.WithKind("PriorityLevelConfiguration"):     create(validation.PriorityLevelConfiguration, defaults.PriorityLevelConfiguration),
@@ -78,6 +82,11 @@ var validators = map[schema.GroupVersionKind]func(runtime.Object) field.ErrorLis
 	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"):                           create(validation.ClusterRole),
 	rbacv1.SchemeGroupVersion.WithKind("RoleBinding"):                           create(validation.RoleBinding, defaults.RoleBinding),
 	rbacv1.SchemeGroupVersion.WithKind("ClusterRoleBinding"):                    create(validation.ClusterRoleBinding, defaults.ClusterRoleBinding),
+	resourcev1.SchemeGroupVersion.WithKind("ResourceClaim"):                     create(validation.ResourceClaim, defaults.ResourceClaim),
+	resourcev1.SchemeGroupVersion.WithKind("ResourceClaimTemplate"):             create(validation.ResourceClaimTemplate, defaults.ResourceClaimTemplate),
+	resourcev1.SchemeGroupVersion.WithKind("DeviceClass"):                       create(validation.DeviceClass),
+	resourcev1.SchemeGroupVersion.WithKind("ResourceSlice"):                     create(validation.ResourceSlice, withoutLists),
+	resourcev1.SchemeGroupVersion.WithKind("DeviceTaintRule"):                   create(validation.DeviceTaintRule),
 	schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"):                   create(validation.PriorityClass, defaults.PriorityClass),
 	storagev1.SchemeGroupVersion.WithKind("StorageClass"):                       create(validation.StorageClass, defaults.StorageClass),
 	storagev1.SchemeGroupVersion.WithKind("VolumeAttachment"):                   create(validation.VolumeAttachment, defaults.VolumeAttachment),
@@ -85,6 +94,16 @@ var validators = map[schema.GroupVersionKind]func(runtime.Object) field.ErrorLis
 	storagev1.SchemeGroupVersion.WithKind("CSINode"):                            create(validation.CSINode),
 	storagev1.SchemeGroupVersion.WithKind("CSIStorageCapacity"):                 create(validation.CSIStorageCapacity),
 	storagev1.SchemeGroupVersion.WithKind("VolumeAttributesClass"):              create(validation.VolumeAttributesClass),
+}
+
+// asked adapts the function of a kind that is never stored, and so gets no UID.
+func asked[T any](validate func(*T) field.ErrorList) func(runtime.Object) field.ErrorList {
+	return func(obj runtime.Object) field.ErrorList {
+		meta := obj.(metav1.Object)
+		meta.SetUID("")
+		meta.SetGeneration(0)
+		return validate(any(obj).(*T))
+	}
 }
 
 // create adapts a kind's function to any object, after the given preparations.
@@ -95,6 +114,20 @@ func create[T any](validate func(obj, old *T) field.ErrorList, prepare ...func(*
 			p(typed)
 		}
 		return validate(typed, nil)
+	}
+}
+
+func withoutStatus(c *certificatesv1.CertificateSigningRequest) {
+	c.Status = certificatesv1.CertificateSigningRequestStatus{}
+}
+
+// withoutLists stands for the strategy, which drops fields of alpha features.
+func withoutLists(s *resourcev1.ResourceSlice) {
+	for _, d := range s.Spec.Devices {
+		for key, a := range d.Attributes {
+			a.BoolValues, a.IntValues, a.StringValues, a.VersionValues = nil, nil, nil, nil
+			d.Attributes[key] = a
+		}
 	}
 }
 
