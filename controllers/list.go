@@ -1,0 +1,47 @@
+package controllers
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubesim/kubesim/controllers/deployment"
+	"github.com/kubesim/kubesim/controllers/replicaset"
+	"github.com/kubesim/kubesim/controllers/runner"
+)
+
+// entry is one controller, under the name that kube-controller-manager's
+// --controllers flag has for it.
+type entry struct {
+	name      string
+	construct func(runner.Env) (runner.Controller, error)
+}
+
+// list is all controllers, in the order in which they start: what a namespace
+// must have before its first pod, what makes pods, what follows from pods.
+func list() []entry {
+	return []entry{
+		{"deployment-controller", deployment.New},
+		{"replicaset-controller", replicaset.New},
+	}
+}
+
+// selected applies names such as "*" (all), "name" and "-name" (but not this
+// one) to the list. No names select all.
+func selected(names []string) ([]entry, error) {
+	all := list()
+	for _, name := range names {
+		known := func(e entry) bool { return e.name == strings.TrimPrefix(name, "-") }
+		if name != "*" && !slices.ContainsFunc(all, known) {
+			return nil, fmt.Errorf("unknown controller %q", name)
+		}
+	}
+	everything := len(names) == 0 || slices.Contains(names, "*")
+	var chosen []entry
+	for _, e := range all {
+		if !slices.Contains(names, "-"+e.name) && (everything || slices.Contains(names, e.name)) {
+			chosen = append(chosen, e)
+		}
+	}
+	return chosen, nil
+}

@@ -1,0 +1,24 @@
+package runner
+
+import (
+	"log/slog"
+
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+)
+
+// Env is what controllers are constructed from.
+type Env struct {
+	Client    kubernetes.Interface
+	Metadata  metadata.Interface
+	Informers informers.SharedInformerFactory // not started
+	// Events returns the recorder of a component.
+	Events func(component string) record.EventRecorder
+	Clock  clock.WithTicker
+	Logger *slog.Logger
+	// RootCA is the PEM bundle that pods verify the API server with.
+	RootCA string
+}
