@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kubesim/kubesim/controllers"
 	"github.com/kubesim/kubesim/fakelet"
+	"github.com/kubesim/kubesim/scheduler"
 )
 
 // component is a part that meets the others through the API alone.
@@ -16,6 +18,16 @@ type component struct {
 // parts are the components, in the order of the pipeline.
 func (s *Sandbox) parts() []component {
 	return []component{
+		{"controllers", func(ctx context.Context) error {
+			return controllers.Run(ctx, controllers.Config{
+				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
+			})
+		}},
+		{"scheduler", func(ctx context.Context) error {
+			return scheduler.Run(ctx, scheduler.Config{
+				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
+			})
+		}},
 		{"fakelet", func(ctx context.Context) error {
 			return fakelet.Run(ctx, fakelet.Config{
 				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger,

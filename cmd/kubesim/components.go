@@ -7,8 +7,34 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubesim/kubesim/controllers"
 	"github.com/kubesim/kubesim/fakelet"
+	"github.com/kubesim/kubesim/scheduler"
 )
+
+func controllersCommand() *cobra.Command {
+	var elect bool
+	var selected []string
+	var syncs int
+	cmd := componentCommand("controllers", "Run the controllers", func(ctx context.Context, config *rest.Config, logger *slog.Logger) error {
+		return controllers.Run(ctx, controllers.Config{
+			RESTConfig: config, Logger: logger, LeaderElect: elect, Controllers: selected, ConcurrentSyncs: syncs,
+		})
+	})
+	cmd.Flags().BoolVar(&elect, "leader-elect", true, "work only while holding the Lease, so that several may run")
+	cmd.Flags().StringSliceVar(&selected, "controllers", []string{"*"}, "`names` of the controllers to run: * is all, -name leaves one out")
+	cmd.Flags().IntVar(&syncs, "concurrent-syncs", 5, "`number` of objects that each controller works on at a time")
+	return cmd
+}
+
+func schedulerCommand() *cobra.Command {
+	var elect bool
+	cmd := componentCommand("scheduler", "Run the scheduler", func(ctx context.Context, config *rest.Config, logger *slog.Logger) error {
+		return scheduler.Run(ctx, scheduler.Config{RESTConfig: config, Logger: logger, LeaderElect: elect})
+	})
+	cmd.Flags().BoolVar(&elect, "leader-elect", true, "work only while holding the Lease, so that several may run")
+	return cmd
+}
 
 func fakeletCommand() *cobra.Command {
 	var nodes int

@@ -39,7 +39,7 @@ The machines are pretend, the mechanisms are real.
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	cmd.AddCommand(upCommand(started), apiserverCommand(started), fakeletCommand(),
+	cmd.AddCommand(upCommand(started), apiserverCommand(started), controllersCommand(), schedulerCommand(), fakeletCommand(),
 		kubectlCommand(), traceCommand(), benchCommand(), versionCommand())
 	return cmd
 }
