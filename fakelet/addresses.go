@@ -4,81 +4,76 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// podNetwork is cut into a /24 for each node.
-var podNetwork = netip.MustParsePrefix("10.244.0.0/16")
-
-// nodeNetwork is where the nodes' own addresses come from.
-var nodeNetwork = netip.MustParsePrefix("172.18.0.0/16")
-
-// nth is the address n behind the start of a network.
-func nth(p netip.Prefix, n int) netip.Addr {
-	b := p.Addr().As4()
-	v := int(b[2])<<8 + int(b[3]) + n
-	return netip.AddrFrom4([4]byte{b[0], b[1] + byte(v>>16), byte(v >> 8), byte(v)})
-}
-
-// podCIDR is the pod network of the i-th node.
-func podCIDR(i int) string { return fmt.Sprintf("%s/24", nth(podNetwork, i<<8)) }
-
-// addresses hands out the pod addresses of all nodes.
+// addresses hands out addresses of any number of networks, each to one owner.
+// The zero value is not ready, see newAddresses.
 type addresses struct {
-	mu   sync.Mutex
-	held map[string]string // uid of the pod -> address
-	used map[netip.Addr]bool
-	last map[netip.Prefix]netip.Addr // handed out last, so that an address rests before it is used again
+	mu     sync.Mutex
+	owner  map[netip.Addr]types.UID
+	byUID  map[types.UID]netip.Addr
+	latest map[netip.Prefix]netip.Addr // handed out last: a released address rests before it is used again
 }
 
 func newAddresses() *addresses {
-	return &addresses{held: map[string]string{}, used: map[netip.Addr]bool{}, last: map[netip.Prefix]netip.Addr{}}
+	return &addresses{owner: map[netip.Addr]types.UID{}, byUID: map[types.UID]netip.Addr{}, latest: map[netip.Prefix]netip.Addr{}}
 }
 
-// keep notes the address that a pod already has.
-func (a *addresses) keep(uid, ip string) {
+// keep notes an address that an owner already has. The first owner wins.
+func (a *addresses) keep(uid types.UID, ip string) {
 	addr, err := netip.ParseAddr(ip)
 	if err != nil {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.held[uid], a.used[addr] = ip, true
+	if _, taken := a.owner[addr]; !taken {
+		a.hand(uid, addr)
+	}
 }
 
-// take returns the pod's address out of a network, a new one if it has none.
-func (a *addresses) take(uid, cidr string) (string, error) {
+// take returns the owner's address, a free one of the network if it has none yet.
+// The network's own address, its first (the gateway) and its last are left out.
+func (a *addresses) take(uid types.UID, network netip.Prefix) (netip.Addr, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if ip, ok := a.held[uid]; ok {
-		return ip, nil
+	if addr, ok := a.byUID[uid]; ok {
+		return addr, nil
 	}
-	network, err := netip.ParsePrefix(cidr)
-	if err != nil {
-		return "", fmt.Errorf("pod CIDR %q: %w", cidr, err)
-	}
-	addr, ok := a.last[network]
+	first := network.Masked().Addr().Next()
+	addr, ok := a.latest[network]
 	if !ok {
-		addr = network.Addr().Next() // the first is the node's bridge
+		addr = first
 	}
-	for range 1 << (32 - network.Bits()) {
-		if addr = addr.Next(); !network.Contains(addr) || !network.Contains(addr.Next()) {
-			addr = network.Addr().Next()
+	for range 1 << (network.Addr().BitLen() - network.Bits()) {
+		if addr = addr.Next(); !network.Contains(addr.Next()) {
+			addr = first
 			continue
 		}
-		if !a.used[addr] {
-			a.used[addr], a.last[network], a.held[uid] = true, addr, addr.String()
-			return addr.String(), nil
+		if _, taken := a.owner[addr]; !taken {
+			a.hand(uid, addr)
+			a.latest[network] = addr
+			return addr, nil
 		}
 	}
-	return "", fmt.Errorf("pod CIDR %s has no free address", cidr)
+	return netip.Addr{}, fmt.Errorf("network %s has no free address", network)
 }
 
-// release gives a pod's address back.
-func (a *addresses) release(uid string) {
+func (a *addresses) hand(uid types.UID, addr netip.Addr) {
+	if old, ok := a.byUID[uid]; ok {
+		delete(a.owner, old)
+	}
+	a.owner[addr], a.byUID[uid] = uid, addr
+}
+
+// release gives an owner's address back.
+func (a *addresses) release(uid types.UID) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if addr, err := netip.ParseAddr(a.held[uid]); err == nil {
-		delete(a.used, addr)
+	if addr, ok := a.byUID[uid]; ok {
+		delete(a.owner, addr)
+		delete(a.byUID, uid)
 	}
-	delete(a.held, uid)
 }

@@ -2,7 +2,9 @@ package fakelet
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	oteltrace "go.opentelemetry.io/otel/trace"
@@ -14,19 +16,30 @@ import (
 // Config says how to reach the API server and which nodes to play.
 type Config struct {
 	RESTConfig *rest.Config
-	Clock      clock.WithTicker
-	Tracer     oteltrace.TracerProvider
-	Logger     *slog.Logger
-	Registerer prometheus.Registerer
-	// Nodes is how many nodes are made: node-1 to node-N.
+	Clock      clock.WithTicker         // the real one if nil
+	Tracer     oteltrace.TracerProvider // none if nil
+	Logger     *slog.Logger             // slog.Default() if nil
+	Registerer prometheus.Registerer    // none if nil
+
+	// Nodes is how many nodes are made at start: node-1 to node-N. Those that
+	// exist already are kept as they are.
 	Nodes int
+	// Delay is how long the containers of a pod take to be created.
+	Delay time.Duration
 	// Workers is how many pods are written at once, 32 if 0.
 	Workers int
 }
 
 func (c *Config) validate() error {
-	if c.RESTConfig == nil {
-		return errors.New("fakelet: a REST config is required")
+	switch {
+	case c.RESTConfig == nil:
+		return errors.New("fakelet: RESTConfig is required")
+	case c.Nodes < 0 || c.Nodes > maxNodes:
+		return fmt.Errorf("fakelet: Nodes is %d, must be 0 to %d", c.Nodes, maxNodes)
+	case c.Delay < 0:
+		return fmt.Errorf("fakelet: Delay is %s, must not be negative", c.Delay)
+	case c.Workers < 0:
+		return fmt.Errorf("fakelet: Workers is %d, must not be negative", c.Workers)
 	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}

@@ -1,15 +1,29 @@
-// Package fakelet plays the nodes of a cluster: it registers them, keeps their
-// Leases and conditions, and takes each pod that is bound to one of them through
-// its life cycle. It meets the rest of the cluster through the API alone.
+// Package fakelet plays the nodes of a cluster. One process stands for all their
+// kubelets: it registers the nodes, renews their Leases and conditions, and takes
+// the pods that are bound to them through their lives. It meets the rest of the
+// cluster through the API alone.
+//
+// The way of a pod: an informer (all pods with a node) puts its key on a work
+// queue; a worker asks decide, a pure function, for the next step; the worker
+// writes the step's status or deletes the pod; the watch brings the result back,
+// and with it the next round. Nodes go the same way through a queue of their own
+// (nodes.go, node.go).
 //
 // Guarantees:
 //
-//   - A Node that somebody else made is left alone, unless it carries the
-//     annotation kubesim.io/fake: "true".
-//   - What a pod becomes next is a pure function of the pod (see lifecycle.go);
-//     a write that would change nothing is not made.
-//   - A restart leaves running pods as they are, with their addresses.
+//   - A Node is played while it carries the annotation kubesim.io/fake: "true".
+//     Those made at start have it; nodes without it belong to somebody else, and
+//     neither they nor their pods are touched.
+//   - Restarting the process changes no running pod: what a kubelet would keep in
+//     memory is read back from the pods' statuses, addresses included.
+//   - A status is written when a container or the spec changes, not to restore
+//     what somebody else wrote. So a condition set by hand stays.
+//   - A pod whose containers start at once takes one write to be Running and Ready.
+//   - Events never hold up a pod. They are written behind it, and dropped when too
+//     many wait.
 //
-// Left out: containers. Commands that plainly end (exit 3, sleep 5, echo …) end,
-// everything else is a server that runs on.
+// Left out against a real kubelet: containers. A command that plainly ends
+// ("exit 3", "sleep 5", "echo …") ends, see exitOf; everything else is a server
+// that runs on. Probes, volumes, image pulls that fail, admission and eviction by
+// the node are left out as well.
 package fakelet

@@ -3,6 +3,7 @@ package fakelet
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,33 +12,47 @@ import (
 )
 
 var (
-	exitCall  = regexp.MustCompile(`(?:^|[;&\s])exit\s+(\d+)\s*$`)
-	sleepCall = regexp.MustCompile(`(?:^|[;&\s])sleep\s+(\d+)`)
-	endless   = regexp.MustCompile(`while\s+(?:true|:)|tail\s+-f|sleep\s+inf|\bwait\b`)
+	exitCall  = regexp.MustCompile(`(?:^|[;&|\s])exit\s+(\d+)\s*;?$`)
+	sleepCall = regexp.MustCompile(`(?:^|[;&|\s])sleep\s+(\d+[smhd]?)(?:$|[;&|\s])`)
+	endless   = regexp.MustCompile(`while\s+(?:true|:|\[)|tail\s+-[fF]|sleep\s+inf|\bwait\b`)
+	falseLast = regexp.MustCompile(`(?:^|[;&|\s])false\s*;?$`)
 )
 
-// exitOf guesses whether a container's command ends by itself, after which time
-// and with which code. It knows shells with a script, and tools that do one thing.
-func exitOf(c corev1.Container) (code int32, after time.Duration, exits bool) {
-	words := append(append([]string(nil), c.Command...), c.Args...)
+// brief are tools that do one thing and end.
+var brief = []string{"true", "echo", "printf", "date", "env", "printenv", "ls", "cat", "hostname", "perl", "expr", "bc", "uname", "whoami", "id"}
+
+// exitOf guesses from a container's command whether it ends by itself, with
+// which code and after what time. A container without a command is a server.
+//
+// It stands in for the runtime that executes commands.
+func exitOf(c *corev1.Container) (code int32, after time.Duration, exits bool) {
+	words := slices.Concat(c.Command, c.Args)
 	if len(words) == 0 {
 		return 0, 0, false
 	}
-	switch tool := path.Base(words[0]); tool {
-	case "true", "echo", "date", "env", "printenv", "ls", "cat", "hostname", "perl", "expr", "printf", "bc":
-		return 0, 0, true
-	case "false":
+	switch tool := path.Base(words[0]); {
+	case tool == "false":
 		return 1, 0, true
-	case "sleep":
-		return 0, seconds(words[1:]), len(words) > 1 && seconds(words[1:]) > 0
-	case "sh", "bash", "ash", "dash":
+	case tool == "sleep":
+		return sleepExit(words[1:])
+	case slices.Contains([]string{"sh", "bash", "ash", "dash"}, tool):
 		return scriptExit(words[1:])
+	case slices.Contains(brief, tool):
+		return 0, 0, true
 	}
 	return 0, 0, false
 }
 
-// scriptExit reads the script behind sh -c.
-func scriptExit(args []string) (int32, time.Duration, bool) {
+func sleepExit(args []string) (code int32, after time.Duration, exits bool) {
+	if len(args) == 0 {
+		return 1, 0, true // sleep: missing operand
+	}
+	after, exits = duration(args[0])
+	return 0, after, exits
+}
+
+// scriptExit reads the script of sh -c: the sum of its sleeps and its last exit.
+func scriptExit(args []string) (code int32, after time.Duration, exits bool) {
 	if len(args) < 2 || !strings.HasPrefix(args[0], "-") || !strings.HasSuffix(args[0], "c") {
 		return 0, 0, false
 	}
@@ -45,27 +60,34 @@ func scriptExit(args []string) (int32, time.Duration, bool) {
 	if endless.MatchString(script) {
 		return 0, 0, false
 	}
-	var takes time.Duration
-	for _, m := range sleepCall.FindAllStringSubmatch(script, -1) {
-		takes += seconds(m[1:])
+	for _, call := range sleepCall.FindAllStringSubmatch(script, -1) {
+		takes, _ := duration(call[1])
+		after += takes
 	}
-	if m := exitCall.FindStringSubmatch(script); m != nil {
-		n, err := strconv.ParseUint(m[1], 10, 8)
-		return int32(n), takes, err == nil
+	if call := exitCall.FindStringSubmatch(script); call != nil {
+		n, err := strconv.ParseInt(call[1], 10, 64)
+		return int32(n & 0xff), after, err == nil
 	}
-	if script == "false" {
-		return 1, takes, true
+	if falseLast.MatchString(script) {
+		return 1, after, true
 	}
-	return 0, takes, true
+	return 0, after, true
 }
 
-func seconds(words []string) time.Duration {
-	if len(words) == 0 {
-		return 0
+// duration reads the operand of sleep: seconds, or a number with s, m, h or d.
+func duration(operand string) (time.Duration, bool) {
+	unit := time.Second
+	switch {
+	case strings.HasSuffix(operand, "m"):
+		unit = time.Minute
+	case strings.HasSuffix(operand, "h"):
+		unit = time.Hour
+	case strings.HasSuffix(operand, "d"):
+		unit = 24 * time.Hour
 	}
-	n, err := strconv.ParseInt(strings.TrimSuffix(words[0], "s"), 10, 32)
-	if err != nil {
-		return 0
+	n, err := strconv.ParseFloat(strings.TrimRight(operand, "smhd"), 64)
+	if err != nil || n < 0 || n > 1e6 {
+		return 0, false
 	}
-	return time.Duration(n) * time.Second
+	return time.Duration(n * float64(unit)), true
 }

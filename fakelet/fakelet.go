@@ -3,38 +3,38 @@ package fakelet
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
-	oteltrace "go.opentelemetry.io/otel/trace"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
+	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
-	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/clock"
 
 	"github.com/kubesim/kubesim/trace"
 )
 
-// fakelet plays the nodes.
-type fakelet struct {
-	cfg    Config
-	client kubernetes.Interface
-	clock  clock.WithTicker
-	log    *slog.Logger
-	tracer oteltrace.Tracer
+const (
+	// byNode is the index of pods by the node they are bound to.
+	byNode = "spec.nodeName"
+	// nodeWorkers is how many nodes are written at once.
+	nodeWorkers = 16
+)
 
-	pods  corelisters.PodLister
-	nodes *nodes
-	ips   *addresses
-	queue workqueue.TypedRateLimitingInterface[string] // keys of pods
-	told  *events
+// fakelet is one process that plays all nodes.
+type fakelet struct {
+	cfg                       Config
+	factory                   informers.SharedInformerFactory
+	nodeInformer, podInformer cache.SharedIndexInformer
+	recorder                  *recorder
+	nodes                     *nodes
+	pods                      *pods
+	nodeWorker, podWorker     *worker
 }
 
 // Run plays the nodes until ctx ends.
@@ -42,110 +42,180 @@ func Run(ctx context.Context, cfg Config) error {
 	if err := cfg.validate(); err != nil {
 		return err
 	}
-	rc := rest.CopyConfig(cfg.RESTConfig)
-	rc.UserAgent = "kubelet"
-	rc.Wrap(trace.Transport)
-	client, err := kubernetes.NewForConfig(rc)
+	f, err := newFakelet(cfg)
 	if err != nil {
 		return fmt.Errorf("fakelet: %w", err)
 	}
-	f := &fakelet{
-		cfg: cfg, client: client, clock: cfg.Clock, log: cfg.Logger, tracer: cfg.Tracer.Tracer("fakelet"), ips: newAddresses(),
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](5*time.Millisecond, 10*time.Second),
-			workqueue.TypedRateLimitingQueueConfig[string]{Clock: cfg.Clock, Name: "fakelet"}),
-	}
-	f.nodes = newNodes(f)
-	f.told = newEvents(f)
 	return f.run(ctx)
 }
 
-func (f *fakelet) run(ctx context.Context) error {
-	var running sync.WaitGroup
-	defer running.Wait()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer f.queue.ShutDown()
-
-	all := informers.NewSharedInformerFactory(f.client, 0)
-	bound := informers.NewSharedInformerFactoryWithOptions(f.client, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-		o.FieldSelector = fields.OneTermNotEqualSelector("spec.nodeName", "").String()
-	}))
-	defer all.Shutdown()
-	defer bound.Shutdown()
-	defer cancel() // before Shutdown waits for the informers
-	nodeInformer, podInformer := all.Core().V1().Nodes(), bound.Core().V1().Pods()
-	f.pods = podInformer.Lister()
-	if err := f.watch(nodeInformer.Informer(), podInformer.Informer()); err != nil {
-		return err
+func newFakelet(cfg Config) (*fakelet, error) {
+	config := rest.CopyConfig(cfg.RESTConfig)
+	config.UserAgent = "kubelet"
+	config.Wrap(trace.Transport)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
 	}
-	all.Start(ctx.Done())
-	bound.Start(ctx.Done())
-	running.Go(func() { f.nodes.register(ctx) })
-	if !cache.WaitForCacheSync(ctx.Done(), nodeInformer.Informer().HasSynced, podInformer.Informer().HasSynced) {
+	f := &fakelet{cfg: cfg, recorder: newRecorder(client, cfg.Clock, cfg.Logger)}
+	f.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(dropManagedFields))
+	nodeInformer := f.factory.Core().V1().Nodes()
+	podInformer := f.factory.InformerFor(&corev1.Pod{}, newBoundPodInformer)
+	f.nodeInformer, f.podInformer = nodeInformer.Informer(), podInformer
+
+	f.nodes = &nodes{
+		client: client, lister: nodeInformer.Lister(), clock: cfg.Clock, recorder: f.recorder,
+		hosts: newAddresses(), podCIDRs: newPodCIDRs(), missing: map[string]*corev1.Node{}, played: map[string]*playedNode{},
+	}
+	f.pods = &pods{
+		client: client, lister: f.factory.Core().V1().Pods().Lister(), clock: cfg.Clock, log: cfg.Logger,
+		tracer: cfg.Tracer.Tracer("fakelet"), recorder: f.recorder, nodes: f.nodes, ips: newAddresses(),
+		delay: cfg.Delay, last: map[types.UID]write{},
+	}
+	f.nodeWorker = newWorker("node", cfg.Clock, cfg.Logger, f.syncNode)
+	f.podWorker = newWorker("pod", cfg.Clock, cfg.Logger, f.pods.sync)
+	return f, registerMetrics(f)
+}
+
+// newBoundPodInformer watches the pods that have a node: one watch for all kubelets.
+func newBoundPodInformer(client kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+	indexers := cache.Indexers{
+		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
+		byNode:               func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Spec.NodeName}, nil },
+	}
+	return coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, resync, indexers, func(o *metav1.ListOptions) {
+		o.FieldSelector = fields.OneTermNotEqualSelector("spec.nodeName", "").String()
+	})
+}
+
+// run starts informers, then workers, and returns when all have ended.
+func (f *fakelet) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer func() {
+		cancel()
+		f.nodeWorker.queue.ShutDown()
+		f.podWorker.queue.ShutDown()
+		running.Wait()
+		f.factory.Shutdown()
+	}()
+	nodesSeen, err := f.nodeInformer.AddEventHandler(f.nodeHandler())
+	if err != nil {
+		return fmt.Errorf("fakelet: watching nodes: %w", err)
+	}
+	podsSeen, err := f.podInformer.AddEventHandler(f.podHandler())
+	if err != nil {
+		return fmt.Errorf("fakelet: watching pods: %w", err)
+	}
+	f.factory.StartWithContext(ctx)
+	running.Go(func() { f.recorder.run(ctx) })
+
+	// Addresses in use must be known before new ones are handed out.
+	if !synced(ctx, nodesSeen) {
 		return nil
 	}
-	running.Go(func() { f.nodes.run(ctx) })
-	running.Go(func() { f.told.run(ctx) })
-	for range f.cfg.Workers {
-		running.Go(func() { f.work(ctx) })
+	if err := f.register(); err != nil {
+		return fmt.Errorf("fakelet: %w", err)
 	}
+	running.Go(func() { f.nodeWorker.run(ctx, nodeWorkers) })
+	if !synced(ctx, podsSeen) {
+		return nil
+	}
+	running.Go(func() { f.podWorker.run(ctx, f.cfg.Workers) })
 	<-ctx.Done()
-	f.queue.ShutDown()
 	return nil
 }
 
-// watch turns events into work.
-func (f *fakelet) watch(nodeInformer, podInformer cache.SharedIndexInformer) error {
-	_, err := nodeInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(obj any) { f.nodes.seen(obj.(*corev1.Node)) },
-		UpdateFunc: func(_, obj any) { f.nodes.seen(obj.(*corev1.Node)) },
-		DeleteFunc: func(obj any) { f.nodes.gone(key(obj)) },
-	})
-	if err != nil {
+// synced waits until a handler has seen everything that was there at the start,
+// without the polling of cache.WaitForCacheSync. It is false when ctx has ended.
+func synced(ctx context.Context, handler cache.ResourceEventHandlerRegistration) bool {
+	select {
+	case <-handler.HasSyncedChecker().Done():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// register queues the nodes that are missing.
+func (f *fakelet) register() error {
+	if err := f.nodes.prepare(f.cfg.Nodes); err != nil {
 		return err
 	}
-	_, err = podInformer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+	for name := range f.nodes.missing {
+		f.nodeWorker.queue.Add(name)
+	}
+	return nil
+}
+
+func (f *fakelet) nodeHandler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
 		AddFunc: func(obj any) {
-			pod := obj.(*corev1.Pod)
-			if pod.Status.PodIP != "" && !pod.Spec.HostNetwork {
-				f.ips.keep(string(pod.UID), pod.Status.PodIP)
-			}
-			f.queue.Add(key(obj))
+			f.nodes.seen(obj.(*corev1.Node))
+			f.nodeWorker.queue.Add(obj.(*corev1.Node).Name)
 		},
-		UpdateFunc: func(_, obj any) { f.queue.Add(key(obj)) },
+		UpdateFunc: func(_, obj any) {
+			f.nodes.seen(obj.(*corev1.Node))
+			f.nodeWorker.queue.Add(obj.(*corev1.Node).Name)
+		},
 		DeleteFunc: func(obj any) {
-			if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
-				obj = d.Obj
-			}
-			if pod, ok := obj.(*corev1.Pod); ok {
-				f.ips.release(string(pod.UID))
+			if node, ok := deleted(obj).(*corev1.Node); ok {
+				f.nodes.gone(node)
+				f.nodeWorker.queue.Add(node.Name)
 			}
 		},
-	})
-	return err
+	}
 }
 
-func key(obj any) string {
-	k, err := cache.DeletionHandlingMetaNamespaceKeyFunc(obj)
-	if err != nil {
-		return "" // informers deliver objects only
+func (f *fakelet) podHandler() cache.ResourceEventHandler {
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc: func(obj any) {
+			f.pods.seen(obj.(*corev1.Pod))
+			f.podWorker.queue.Add(keyOf(obj.(*corev1.Pod)))
+		},
+		UpdateFunc: func(_, obj any) {
+			f.pods.seen(obj.(*corev1.Pod))
+			f.podWorker.queue.Add(keyOf(obj.(*corev1.Pod)))
+		},
+		DeleteFunc: func(obj any) {
+			if pod, ok := deleted(obj).(*corev1.Pod); ok {
+				f.pods.gone(pod)
+			}
+		},
 	}
-	return k
 }
 
-func (f *fakelet) work(ctx context.Context) {
-	for {
-		k, shutdown := f.queue.Get()
-		if shutdown {
-			return
-		}
-		if err := f.sync(ctx, k); err != nil && ctx.Err() == nil {
-			f.log.Debug("Failed to sync a pod, will retry", "pod", k, "err", err)
-			f.queue.AddRateLimited(k)
-		} else {
-			f.queue.Forget(k)
-		}
-		f.queue.Done(k)
+// dropManagedFields keeps out of the caches what no decision needs. A write
+// without managed fields leaves them as they are.
+func dropManagedFields(obj any) (any, error) {
+	if o, ok := obj.(metav1.Object); ok {
+		o.SetManagedFields(nil)
 	}
+	return obj, nil
+}
+
+// deleted is the last known state of a deleted object.
+func deleted(obj any) any {
+	if d, ok := obj.(cache.DeletedFinalStateUnknown); ok {
+		return d.Obj
+	}
+	return obj
+}
+
+func keyOf(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
+
+// syncNode does what is due for a node, and starts its pods once it takes them.
+func (f *fakelet) syncNode(ctx context.Context, name string) (time.Duration, error) {
+	ready, after, err := f.nodes.sync(ctx, name)
+	if !ready {
+		return after, err
+	}
+	bound, indexErr := f.podInformer.GetIndexer().ByIndex(byNode, name)
+	if indexErr != nil {
+		return after, indexErr
+	}
+	for _, obj := range bound {
+		f.podWorker.queue.Add(keyOf(obj.(*corev1.Pod)))
+	}
+	return after, err
 }

@@ -1,253 +1,198 @@
 package fakelet
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// facts is what a decision depends on apart from the pod itself.
+type facts struct {
+	hostIP, podIP string
+	delay         time.Duration // how long containers take to be created
+	// since is when this process wrote the pod last, zero if it did not. Times in
+	// a status have whole seconds; where one of them is that instant, since says
+	// it exactly, so that "sleep 1" takes a second.
+	since time.Time
+}
 
 // step is what a kubelet does next to a pod.
 type step struct {
-	status *corev1.PodStatus // to write, nil when it stands
-	remove bool              // the pod has ended and goes
-	after  time.Duration     // when to look again, 0 for never
-	words  string            // the decision, for the trace
-	events []event           // to tell
+	status   *corev1.PodStatus // to write; nil when it stands as it is
+	remove   bool              // delete the pod, its containers have stopped
+	after    time.Duration     // look again after this time, 0 for not before the pod changes
+	decision string            // in words, for the trace
+	events   []event           // told once the writes have succeeded
 }
 
-type event struct{ kind, reason, message string }
+// event is what a kubelet tells about a pod, or about one of its containers.
+type event struct {
+	kind, reason, message string
+	field                 string // such as spec.containers{web}
+}
 
-// next decides. ip is the address of the pod, host that of its node.
-func next(pod *corev1.Pod, ip, host string, now time.Time) step {
+// decide returns the next step of a pod's life. It is a pure function: two calls
+// with the same arguments agree, and the pod is not changed.
+func decide(pod *corev1.Pod, f facts, now time.Time) step {
 	switch {
+	case ended(pod.Status.Phase) && pod.DeletionTimestamp == nil:
+		return step{decision: "containers have ended, nothing to do"}
+	case ended(pod.Status.Phase):
+		return step{remove: removable(pod), decision: "containers have ended: remove the pod"}
 	case pod.DeletionTimestamp != nil:
 		return terminate(pod, now)
-	case pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed:
-		return step{words: "pod has ended"}
 	}
-	status := pod.Status.DeepCopy()
-	s := step{words: "pod is as it should be"}
-	if status.StartTime == nil {
-		start(pod, status, ip, host, now)
-		s.words = "start containers: Running and Ready"
-		s.events = startEvents(pod)
-	}
-	s.after = finish(pod, status, now)
-	if ended(pod, status) {
-		s.words = fmt.Sprintf("containers have ended: %s", status.Phase)
-	}
-	if !equality.Semantic.DeepEqual(*status, pod.Status) {
-		s.status = status
-	}
-	return s
+	p := newPass(pod, f, now)
+	p.run()
+	return p.finish()
 }
 
-// start fills the status of a pod whose containers run.
-func start(pod *corev1.Pod, status *corev1.PodStatus, ip, host string, now time.Time) {
-	at := metav1.NewTime(now).Rfc3339Copy()
-	status.StartTime = &at
-	status.Phase = corev1.PodRunning
-	status.HostIP, status.HostIPs = host, []corev1.HostIP{{IP: host}}
-	if pod.Spec.HostNetwork {
-		ip = host
+// run starts, ends and restarts containers as far as it is time.
+func (p *pass) run() {
+	if p.status.StartTime == nil {
+		p.accept()
 	}
-	status.PodIP, status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
-	status.InitContainerStatuses = nil
-	for _, c := range pod.Spec.InitContainers {
-		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			status.InitContainerStatuses = append(status.InitContainerStatuses, running(pod, c, at))
+	if p.pastDeadline() {
+		return
+	}
+	if p.creating() {
+		return
+	}
+	initialized := p.initContainers()
+	for i := range p.pod.Spec.Containers {
+		c := &p.pod.Spec.Containers[i]
+		cs := p.containerStatus(c, &p.status.ContainerStatuses, i)
+		if !initialized {
+			p.wait(cs, reasonInitializing, "")
 			continue
 		}
-		done := exited(pod, c, 0, at, at)
-		done.Ready = true
-		status.InitContainerStatuses = append(status.InitContainerStatuses, done)
+		p.container(c, cs, "spec.containers{"+c.Name+"}")
 	}
-	status.ContainerStatuses = nil
-	for _, c := range pod.Spec.Containers {
-		status.ContainerStatuses = append(status.ContainerStatuses, running(pod, c, at))
-	}
-	for _, t := range []corev1.PodConditionType{corev1.PodReadyToStartContainers, corev1.PodInitialized, corev1.PodReady, corev1.ContainersReady, corev1.PodScheduled} {
-		setCondition(pod, status, t, corev1.ConditionTrue, "", at)
+	if p.allEnded() {
+		p.stopSidecars()
 	}
 }
 
-// finish ends the containers whose command has run its time, and tells when the
-// next one will.
-func finish(pod *corev1.Pod, status *corev1.PodStatus, now time.Time) (after time.Duration) {
-	done, failed := 0, false
-	for i, c := range pod.Spec.Containers {
-		if i >= len(status.ContainerStatuses) {
-			return 0
-		}
-		cs := &status.ContainerStatuses[i]
-		if t := cs.State.Terminated; t != nil {
-			done++
-			failed = failed || t.ExitCode != 0
-			continue
-		}
-		code, takes, exits := exitOf(c)
-		if !exits || cs.State.Running == nil || pod.Spec.RestartPolicy == corev1.RestartPolicyAlways {
-			continue
-		}
-		began := cs.State.Running.StartedAt
-		if left := began.Add(takes).Sub(now); left > 0 {
-			after = soonest(after, left)
-			continue
-		}
-		at := metav1.NewTime(now).Rfc3339Copy()
-		if code != 0 && pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure {
-			cs.RestartCount++
-			cs.LastTerminationState = exited(pod, c, code, began, at).State
-			cs.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now.Add(backOff(cs.RestartCount))).Rfc3339Copy()}}
-			after = soonest(after, backOff(cs.RestartCount)+takes)
-			continue
-		}
-		restarts := cs.RestartCount
-		*cs = exited(pod, c, code, began, at)
-		cs.RestartCount = restarts
-		done++
-		failed = failed || code != 0
+// accept takes over a pod that was bound to the node.
+func (p *pass) accept() {
+	p.status.StartTime = &p.at
+	p.status.HostIP, p.status.HostIPs = p.hostIP, []corev1.HostIP{{IP: p.hostIP}}
+	ip := p.podIP
+	if p.pod.Spec.HostNetwork {
+		ip = p.hostIP
 	}
-	if done == len(pod.Spec.Containers) && done > 0 {
-		end(pod, status, failed, now)
-	}
-	return after
+	p.status.PodIP, p.status.PodIPs = ip, []corev1.PodIP{{IP: ip}}
+	p.changed = true
 }
 
-// end gives a pod whose containers have all ended its last phase.
-func end(pod *corev1.Pod, status *corev1.PodStatus, failed bool, now time.Time) {
-	at := metav1.NewTime(now).Rfc3339Copy()
-	status.Phase = corev1.PodSucceeded
-	reason := "PodCompleted"
-	if failed {
-		status.Phase, reason = corev1.PodFailed, "PodFailed"
+// pastDeadline fails a pod that has been active for too long.
+func (p *pass) pastDeadline() bool {
+	seconds := p.pod.Spec.ActiveDeadlineSeconds
+	if seconds == nil {
+		return false
 	}
-	setCondition(pod, status, corev1.PodReadyToStartContainers, corev1.ConditionFalse, "", at)
-	if !failed {
-		setCondition(pod, status, corev1.PodInitialized, corev1.ConditionTrue, reason, at)
+	const message = "Pod was active on the node longer than the specified deadline"
+	if left := p.left(*p.status.StartTime, time.Duration(*seconds)*time.Second); left > 0 {
+		p.lookAgain(left)
+		return false
 	}
-	setCondition(pod, status, corev1.PodReady, corev1.ConditionFalse, reason, at)
-	setCondition(pod, status, corev1.ContainersReady, corev1.ConditionFalse, reason, at)
+	p.stopAll(exitKilled)
+	p.status.Phase, p.status.Reason, p.status.Message = corev1.PodFailed, "DeadlineExceeded", message
+	p.tell(corev1.EventTypeNormal, "DeadlineExceeded", message, "")
+	p.decision = "active for longer than its deadline: Failed"
+	p.changed = true
+	return true
 }
 
-func ended(pod *corev1.Pod, status *corev1.PodStatus) bool {
-	return status.Phase != pod.Status.Phase && (status.Phase == corev1.PodSucceeded || status.Phase == corev1.PodFailed)
-}
-
-// backOff is the time before the n-th restart: 10 s, doubled, at most 5 minutes.
-func backOff(n int32) time.Duration {
-	return min(10*time.Second<<min(n-1, 10), 5*time.Minute)
-}
-
-func soonest(a, b time.Duration) time.Duration {
-	if a == 0 || b < a {
-		return b
+// creating is true while the containers of a new pod are being created.
+func (p *pass) creating() bool {
+	if p.delay == 0 || p.anyStarted() {
+		return false
 	}
-	return a
+	left := p.delay
+	if !p.changed {
+		left = p.left(*p.status.StartTime, p.delay)
+	}
+	if left <= 0 {
+		return false
+	}
+	for i := range p.pod.Spec.InitContainers {
+		c := &p.pod.Spec.InitContainers[i]
+		p.wait(p.containerStatus(c, &p.status.InitContainerStatuses, i), reasonInitializing, "")
+	}
+	reason := reasonCreating
+	if len(p.pod.Spec.InitContainers) > 0 {
+		reason = reasonInitializing
+	}
+	for i := range p.pod.Spec.Containers {
+		p.wait(p.containerStatus(&p.pod.Spec.Containers[i], &p.status.ContainerStatuses, i), reason, "")
+	}
+	p.decision = "create containers"
+	p.lookAgain(left)
+	return true
 }
 
 // terminate ends a pod that is being deleted. Simulated containers stop at once.
+// The status of one that goes with this step is seen by nobody, and not written.
 func terminate(pod *corev1.Pod, now time.Time) step {
-	s := step{remove: true, words: "stop containers and remove the pod"}
-	for _, c := range pod.Spec.Containers {
-		s.events = append(s.events, event{corev1.EventTypeNormal, "Killing", "Stopping container " + c.Name})
-	}
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		s.events = nil
-		return s
-	}
+	p := newPass(pod, facts{}, now)
+	p.stopAll(exitTerminated)
+	s := p.finish()
+	s.remove, s.after = removable(pod), 0
+	s.decision = "stop containers and remove the pod"
 	if len(pod.Finalizers) == 0 {
-		return s // goes at once, nobody would see the status
+		s.status = nil
 	}
-	status := pod.Status.DeepCopy()
-	at := metav1.NewTime(now).Rfc3339Copy()
-	for i := range status.ContainerStatuses {
-		if r := status.ContainerStatuses[i].State.Running; r != nil && i < len(pod.Spec.Containers) {
-			status.ContainerStatuses[i] = exited(pod, pod.Spec.Containers[i], 0, r.StartedAt, at)
-		}
-	}
-	end(pod, status, false, now)
-	s.status = status
 	return s
 }
 
-func running(pod *corev1.Pod, c corev1.Container, at metav1.Time) corev1.ContainerStatus {
-	started := true
-	return corev1.ContainerStatus{
-		Name: c.Name, Image: image(c.Image), ImageID: imageID(c.Image), ContainerID: containerID(pod, c, 0),
-		Ready: true, Started: &started, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}},
-	}
+// removable is false for a pod that was removed already and is held by finalizers.
+func removable(pod *corev1.Pod) bool {
+	return pod.DeletionGracePeriodSeconds == nil || *pod.DeletionGracePeriodSeconds > 0
 }
 
-func exited(pod *corev1.Pod, c corev1.Container, code int32, from, to metav1.Time) corev1.ContainerStatus {
-	started := false
-	reason := "Completed"
-	if code != 0 {
-		reason = "Error"
+// finish brings phase and conditions in line with the containers, if something changed.
+func (p *pass) finish() step {
+	s := step{after: p.after, decision: p.decision, events: p.events}
+	if p.pod.Generation != p.status.ObservedGeneration {
+		p.changed = true
 	}
-	id := containerID(pod, c, 0)
-	return corev1.ContainerStatus{
-		Name: c.Name, Image: image(c.Image), ImageID: imageID(c.Image), ContainerID: id, Started: &started,
-		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, StartedAt: from, FinishedAt: to, ContainerID: id}},
-	}
-}
-
-// image is the name with registry and tag, as a container runtime reports it.
-func image(name string) string {
-	if first, _, ok := strings.Cut(name, "/"); !ok {
-		name = "docker.io/library/" + name
-	} else if !strings.ContainsAny(first, ".:") && first != "localhost" {
-		name = "docker.io/" + name
-	}
-	if last := name[strings.LastIndex(name, "/")+1:]; !strings.ContainsAny(last, ":@") {
-		name += ":latest"
-	}
-	return name
-}
-
-func imageID(name string) string {
-	sum := sha256.Sum256([]byte(image(name)))
-	repository, _, _ := strings.Cut(image(name), "@")
-	if i := strings.LastIndex(repository, ":"); i > strings.LastIndex(repository, "/") {
-		repository = repository[:i]
-	}
-	return repository + "@sha256:" + hex.EncodeToString(sum[:])
-}
-
-func containerID(pod *corev1.Pod, c corev1.Container, restarts int32) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s/%s/%d", pod.UID, c.Name, restarts))
-	return "containerd://" + hex.EncodeToString(sum[:])
-}
-
-// setCondition sets a condition; its time changes only with its status.
-func setCondition(pod *corev1.Pod, status *corev1.PodStatus, t corev1.PodConditionType, is corev1.ConditionStatus, reason string, at metav1.Time) {
-	c := corev1.PodCondition{Type: t, Status: is, Reason: reason, LastTransitionTime: at, ObservedGeneration: pod.Generation}
-	for i := range status.Conditions {
-		if old := &status.Conditions[i]; old.Type == t {
-			if old.Status == is {
-				c.LastTransitionTime = old.LastTransitionTime
-			}
-			*old = c
-			return
+	if p.changed || len(p.pod.Spec.ReadinessGates) > 0 {
+		if !ended(p.status.Phase) {
+			p.status.Phase = phaseOf(p.pod, p.status)
 		}
+		p.status.ObservedGeneration = p.pod.Generation
+		setConditions(p.pod, p.status, p.at)
 	}
-	status.Conditions = append(status.Conditions, c)
+	if equality.Semantic.DeepEqual(p.status, &p.pod.Status) {
+		return s
+	}
+	s.status = p.status
+	if ended(p.status.Phase) {
+		s.after = 0
+	}
+	s.decision = decisionOf(p)
+	return s
 }
 
-func startEvents(pod *corev1.Pod) []event {
-	var out []event
-	for _, c := range append(append([]corev1.Container(nil), pod.Spec.InitContainers...), pod.Spec.Containers...) {
-		out = append(out,
-			event{corev1.EventTypeNormal, "Pulled", fmt.Sprintf("Container image %q already present on machine and can be accessed by the pod", c.Image)},
-			event{corev1.EventTypeNormal, "Created", "Container created"},
-			event{corev1.EventTypeNormal, "Started", "Container started"},
-		)
+func ended(phase corev1.PodPhase) bool {
+	return phase == corev1.PodSucceeded || phase == corev1.PodFailed
+}
+
+// decisionOf says what a pass did to the pod, in words.
+func decisionOf(p *pass) string {
+	words := p.decision
+	switch {
+	case words == "":
+		words = "update the status"
+	case p.status.Phase != p.pod.Status.Phase:
+		words += ": " + string(p.status.Phase)
+	default:
+		return words
 	}
-	return out
+	if isTrue(p.status, corev1.PodReady) && p.status.Phase != p.pod.Status.Phase {
+		words += " and Ready"
+	}
+	return words
 }

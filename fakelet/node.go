@@ -1,46 +1,54 @@
 package fakelet
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"hash/fnv"
+	"slices"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 const (
-	// fakeAnnotation on a Node that somebody else made asks for it to be played.
+	// fakeAnnotation, "true" on a Node, asks for it to be played.
 	fakeAnnotation = "kubesim.io/fake"
 	kubeletVersion = "v1.37.2"
-	leaseSeconds   = 40
+	kubeletPort    = 10250
+
+	// A kubelet's defaults: the Lease lasts nodeLeaseDurationSeconds and is renewed
+	// four times in it; a status that stays the same is reported now and then.
+	leaseSeconds = 40
+	renewEvery   = leaseSeconds * time.Second / 4
+	reportEvery  = 5 * time.Minute
 )
+
+// isPlayed is true for a Node that this process stands for.
+func isPlayed(node *corev1.Node) bool { return node.Annotations[fakeAnnotation] == "true" }
 
 // newNode is the i-th of the nodes that are made at start, counted from 0.
 func newNode(i int) *corev1.Node {
 	name := fmt.Sprintf("node-%d", i+1)
-	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:        name,
-			Annotations: map[string]string{fakeAnnotation: "true"},
-			Labels: map[string]string{
-				corev1.LabelHostname: name, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
-				corev1.LabelTopologyRegion: "local", corev1.LabelTopologyZone: "zone-" + string(rune('a'+i%3)),
-			},
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
+		Name:        name,
+		Annotations: map[string]string{fakeAnnotation: "true"},
+		Labels: map[string]string{
+			corev1.LabelHostname:       name,
+			corev1.LabelOSStable:       "linux",
+			corev1.LabelArchStable:     "amd64",
+			corev1.LabelTopologyRegion: "local",
+			corev1.LabelTopologyZone:   "zone-" + string(rune('a'+i%3)),
 		},
-		Spec: corev1.NodeSpec{PodCIDR: podCIDR(i), PodCIDRs: []string{podCIDR(i)}},
-	}
+	}}
 }
 
-func defaultCapacity() corev1.ResourceList {
-	return corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("110"),
-	}
-}
-
-// nodeStatus is what a healthy kubelet reports of a node. What is there already,
-// such as the capacity of a node that a user made, is kept.
-func nodeStatus(node *corev1.Node, ip string, now metav1.Time) corev1.NodeStatus {
+// nodeStatus is what a healthy kubelet reports. Sizes and addresses that are there
+// already, such as those of a node that a user made, are kept.
+func nodeStatus(node *corev1.Node, hostIP string, now time.Time) corev1.NodeStatus {
 	s := *node.Status.DeepCopy()
 	if len(s.Capacity) == 0 {
 		s.Capacity = defaultCapacity()
@@ -48,46 +56,112 @@ func nodeStatus(node *corev1.Node, ip string, now metav1.Time) corev1.NodeStatus
 	if len(s.Allocatable) == 0 {
 		s.Allocatable = s.Capacity.DeepCopy()
 	}
-	if len(s.Addresses) == 0 {
-		s.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: ip}, {Type: corev1.NodeHostName, Address: node.Name}}
+	if addressOf(node) == "" {
+		s.Addresses = append([]corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: hostIP}}, s.Addresses...)
+	}
+	if !slices.ContainsFunc(s.Addresses, func(a corev1.NodeAddress) bool { return a.Type == corev1.NodeHostName }) {
+		s.Addresses = append(s.Addresses, corev1.NodeAddress{Type: corev1.NodeHostName, Address: node.Name})
 	}
 	if s.NodeInfo.KubeletVersion == "" {
-		s.NodeInfo = corev1.NodeSystemInfo{
-			Architecture: "amd64", OperatingSystem: "linux", OSImage: "kubesim", KernelVersion: "6.12.0",
-			ContainerRuntimeVersion: "containerd://2.1.0", KubeletVersion: kubeletVersion, KubeProxyVersion: "",
-		}
+		s.NodeInfo = nodeInfo(node.Name)
 	}
-	s.DaemonEndpoints.KubeletEndpoint.Port = 10250
-	s.Conditions = nodeConditions(s.Conditions, now)
+	s.DaemonEndpoints.KubeletEndpoint.Port = kubeletPort
+	s.Conditions = nodeConditions(s.Conditions, metav1.NewTime(now).Rfc3339Copy())
 	return s
 }
 
+func defaultCapacity() corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU:              resource.MustParse("4"),
+		corev1.ResourceMemory:           resource.MustParse("8Gi"),
+		corev1.ResourcePods:             resource.MustParse("110"),
+		corev1.ResourceEphemeralStorage: resource.MustParse("100Gi"),
+	}
+}
+
+// nodeInfo describes a made-up machine; its identifiers follow from the name.
+func nodeInfo(name string) corev1.NodeSystemInfo {
+	id := sha256.Sum256([]byte(name))
+	return corev1.NodeSystemInfo{
+		MachineID:               fmt.Sprintf("%x", id[:16]),
+		SystemUUID:              fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16]),
+		BootID:                  fmt.Sprintf("%x-%x-%x-%x-%x", id[16:20], id[20:22], id[22:24], id[24:26], id[26:32]),
+		KernelVersion:           "6.12.0-kubesim",
+		OSImage:                 "kubesim",
+		ContainerRuntimeVersion: "containerd://2.2.0",
+		KubeletVersion:          kubeletVersion,
+		OperatingSystem:         "linux",
+		Architecture:            "amd64",
+	}
+}
+
+// nodeConditions are those of a healthy kubelet, in its order, in place of older
+// ones; other types stay as they are.
 func nodeConditions(old []corev1.NodeCondition, now metav1.Time) []corev1.NodeCondition {
-	want := []corev1.NodeCondition{
+	own := []corev1.NodeCondition{
 		{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available"},
 		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"},
 		{Type: corev1.NodePIDPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientPID", Message: "kubelet has sufficient PID available"},
 		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"},
 	}
-	for i := range want {
-		want[i].LastHeartbeatTime, want[i].LastTransitionTime = now, now
-		for _, o := range old {
-			if o.Type == want[i].Type && o.Status == want[i].Status {
-				want[i].LastTransitionTime = o.LastTransitionTime
-			}
+	conditions := slices.Clone(old)
+	for _, c := range own {
+		c.LastHeartbeatTime, c.LastTransitionTime = now, now
+		at := slices.IndexFunc(conditions, func(o corev1.NodeCondition) bool { return o.Type == c.Type })
+		if at < 0 {
+			conditions = append(conditions, c)
+			continue
+		}
+		if conditions[at].Status == c.Status {
+			c.LastTransitionTime = conditions[at].LastTransitionTime
+		}
+		conditions[at] = c
+	}
+	return conditions
+}
+
+// readiness is a node's Ready condition, "" if it has none.
+func readiness(node *corev1.Node) corev1.ConditionStatus {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady {
+			return c.Status
 		}
 	}
-	return want
+	return ""
+}
+
+// addressOf is a node's InternalIP, "" if it has none.
+func addressOf(node *corev1.Node) string {
+	for _, a := range node.Status.Addresses {
+		if a.Type == corev1.NodeInternalIP {
+			return a.Address
+		}
+	}
+	return ""
 }
 
 // newLease is a node's first heartbeat.
-func newLease(node *corev1.Node, now metav1.MicroTime) *coordinationv1.Lease {
-	seconds := int32(leaseSeconds)
+func newLease(node *corev1.Node, now time.Time) *coordinationv1.Lease {
 	return &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: node.Name, Namespace: corev1.NamespaceNodeLease,
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}},
 		},
-		Spec: coordinationv1.LeaseSpec{HolderIdentity: &node.Name, LeaseDurationSeconds: &seconds, RenewTime: &now},
+		Spec: coordinationv1.LeaseSpec{
+			HolderIdentity: &node.Name, LeaseDurationSeconds: ptr.To[int32](leaseSeconds), RenewTime: ptr.To(metav1.NewMicroTime(now)),
+		},
 	}
+}
+
+// nextTurn is the node's next turn of a period after now. Each node has a phase
+// of its own, so that the writes of many nodes spread over the period.
+func nextTurn(name string, period time.Duration, now time.Time) time.Time {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	phase := time.Duration(h.Sum64() % uint64(period))
+	turn := now.Truncate(period).Add(phase)
+	if !turn.After(now) {
+		turn = turn.Add(period)
+	}
+	return turn
 }

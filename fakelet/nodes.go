@@ -3,247 +3,283 @@ package fakelet
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/utils/clock"
 )
 
-const (
-	renewEvery     = 10 * time.Second
-	heartbeatEvery = 5 * time.Minute
-	// nodeWriters is how many nodes are written to at once.
-	nodeWriters = 16
-)
-
-// played is what a fakelet knows of a node that it plays.
-type played struct {
-	ip, podCIDR string
-	node        *corev1.Node
-	renew, beat time.Time // when the Lease and the status are due
-}
-
-// nodes are the nodes that are played.
+// nodes plays the Node objects: it registers them and keeps their status and
+// their Leases fresh. Its work is keyed by node and never runs twice at once for one.
 type nodes struct {
-	f      *fakelet
-	mu     sync.Mutex
-	byName map[string]*played
-	count  int // of addresses handed out
-	wake   chan struct{}
-	slots  chan struct{}
+	client   kubernetes.Interface
+	lister   corelisters.NodeLister
+	clock    clock.Clock
+	recorder *recorder
+	hosts    *addresses
+	podCIDRs *podCIDRs
+
+	mu      sync.RWMutex
+	missing map[string]*corev1.Node // to register
+	played  map[string]*playedNode
 }
 
-func newNodes(f *fakelet) *nodes {
-	return &nodes{f: f, byName: map[string]*played{}, wake: make(chan struct{}, 1), slots: make(chan struct{}, nodeWriters)}
+// playedNode is what a kubelet keeps in memory.
+type playedNode struct {
+	uid     types.UID
+	hostIP  string
+	podCIDR netip.Prefix // invalid while none is assigned
+
+	// The rest is used by the node's worker alone.
+	assigned      string // pod network as written
+	lease         *coordinationv1.Lease
+	renew, report time.Time // when Lease and status are due
 }
 
-func (n *nodes) get(name string) (played, bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	p, ok := n.byName[name]
-	if !ok {
-		return played{}, false
+// place returns where pods of a node get their addresses; ok is false for a node
+// that is not played, or not ready to take pods yet.
+func (n *nodes) place(name string) (hostIP string, podCIDR netip.Prefix, ok bool) {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	p, ok := n.played[name]
+	if !ok || !p.podCIDR.IsValid() {
+		return "", netip.Prefix{}, false
 	}
-	return *p, true
+	return p.hostIP, p.podCIDR, true
 }
 
-// seen takes over a Node from the informer; only annotated ones are played.
-func (n *nodes) seen(node *corev1.Node) {
-	if node.Annotations[fakeAnnotation] != "true" {
-		return
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	p, ok := n.byName[node.Name]
-	if !ok || p.node.UID != node.UID {
-		p = &played{ip: addressOf(node)}
-		if p.ip == "" {
-			p.ip = n.newAddress()
-		}
-		n.byName[node.Name] = p
-	}
-	p.node, p.podCIDR = node, node.Spec.PodCIDR
-	if p.podCIDR == "" {
-		p.podCIDR = "10.244.255.0/24" // nobody assigned one: all such nodes share it
-	}
-	if !isReady(node) || hasNotReadyTaint(node) {
-		p.beat = time.Time{}
-	}
-	select {
-	case n.wake <- struct{}{}:
-	default:
-	}
+func (n *nodes) count() int {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	return len(n.played)
 }
 
-func (n *nodes) newAddress() string {
-	n.count++
-	return nth(nodeNetwork, n.count+1).String()
-}
-
-func (n *nodes) gone(name string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	delete(n.byName, name)
-}
-
-// register makes the nodes that are missing.
-func (n *nodes) register(ctx context.Context) {
-	var writing sync.WaitGroup
-	for i := range n.f.cfg.Nodes {
+// prepare readies the first n nodes for registration, those that are missing.
+func (n *nodes) prepare(count int) error {
+	for i := range count {
 		node := newNode(i)
-		n.mu.Lock()
-		node.Status = nodeStatus(node, n.newAddress(), n.now())
-		n.mu.Unlock()
-		n.slots <- struct{}{}
-		writing.Go(func() {
-			defer func() { <-n.slots }()
-			_, err := n.f.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
-			if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
-				n.f.log.Error("Failed to register a node", "node", node.Name, "err", err)
-			}
-		})
-	}
-	writing.Wait()
-}
-
-// run renews what is due, whenever a node changed and once a second.
-func (n *nodes) run(ctx context.Context) {
-	ticker := n.f.clock.NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
-		n.renewDue(ctx)
-		select {
-		case <-n.wake:
-		case <-ticker.C():
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// renewDue writes the heartbeats that are due and waits for them.
-func (n *nodes) renewDue(ctx context.Context) {
-	now := n.f.clock.Now()
-	var writing sync.WaitGroup
-	for _, p := range n.due(now) {
-		n.slots <- struct{}{}
-		writing.Go(func() {
-			defer func() { <-n.slots }()
-			if err := n.renew(ctx, p, now); err != nil && ctx.Err() == nil {
-				n.f.log.Warn("Failed to renew a node", "node", p.node.Name, "err", err)
-			}
-		})
-	}
-	writing.Wait()
-}
-
-// due is what must be written now; the next time is set at once.
-func (n *nodes) due(now time.Time) []played {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	var out []played
-	for _, p := range n.byName {
-		if p.renew.After(now) && p.beat.After(now) {
+		if _, err := n.lister.Get(node.Name); err == nil {
 			continue
 		}
-		out = append(out, *p)
-		if !p.renew.After(now) {
-			p.renew = now.Add(renewEvery)
+		hostIP, err := n.hosts.take(types.UID(node.Name), nodeNetwork)
+		if err != nil {
+			return err
 		}
-		if !p.beat.After(now) {
-			p.beat = now.Add(heartbeatEvery)
+		if node.Spec.PodCIDR, err = n.podCIDRs.take(); err != nil {
+			return err
 		}
+		node.Spec.PodCIDRs = []string{node.Spec.PodCIDR}
+		node.Status = nodeStatus(node, hostIP.String(), n.clock.Now())
+		n.missing[node.Name] = node
 	}
-	return out
+	return nil
 }
 
-func (n *nodes) renew(ctx context.Context, p played, now time.Time) error {
-	var errs []error
-	if !p.beat.After(now) {
-		errs = append(errs, n.report(ctx, p))
+// register creates a node that was prepared. A Node deleted later stays away.
+func (n *nodes) register(ctx context.Context, name string) error {
+	n.mu.RLock()
+	node := n.missing[name]
+	n.mu.RUnlock()
+	if node == nil {
+		return nil
 	}
-	if !p.renew.After(now) {
-		errs = append(errs, n.renewLease(ctx, p))
+	_, err := n.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
 	}
-	return errors.Join(errs...)
+	if err == nil {
+		n.recorder.node(node, "NodeReady", "Node "+name+" status is now: NodeReady")
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.missing, name)
+	return nil
 }
 
-// report writes the node's status where it is missing or due.
-func (n *nodes) report(ctx context.Context, p played) error {
-	node := p.node.DeepCopy()
-	if !isReady(node) || !p.beat.IsZero() {
-		node.Status = nodeStatus(node, p.ip, n.now())
-		updated, err := n.f.client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+// seen notes the addresses of a node, whoever plays it.
+func (n *nodes) seen(node *corev1.Node) {
+	n.podCIDRs.keep(node.Spec.PodCIDR)
+	n.hosts.keep(types.UID(node.Name), addressOf(node))
+}
+
+// gone forgets a node that was deleted.
+func (n *nodes) gone(node *corev1.Node) {
+	n.podCIDRs.release(node.Spec.PodCIDR)
+	n.hosts.release(types.UID(node.Name))
+}
+
+// sync does what is due for a node. It returns whether the node has just become
+// ready to take pods, and when it is due again.
+func (n *nodes) sync(ctx context.Context, name string) (ready bool, after time.Duration, err error) {
+	node, err := n.lister.Get(name)
+	switch {
+	case apierrors.IsNotFound(err):
+		n.forget(name)
+		return false, 0, n.register(ctx, name)
+	case err == nil && !isPlayed(node):
+		n.forget(name)
+		return false, 0, nil
+	case err != nil:
+		return false, 0, err
+	}
+	p, err := n.adopt(node)
+	if err != nil {
+		return false, 0, err
+	}
+	if node, err = n.assignPodCIDR(ctx, node, p); err != nil {
+		return false, 0, err
+	}
+	ready = n.takesPods(node, p)
+	now := n.clock.Now()
+	err = errors.Join(n.reportStatus(ctx, node, p, now), n.renewLease(ctx, node, p, now))
+	return ready, min(p.renew.Sub(now), p.report.Sub(now)), err
+}
+
+// adopt starts playing a node, or goes on with it.
+func (n *nodes) adopt(node *corev1.Node) (*playedNode, error) {
+	n.mu.RLock()
+	p, ok := n.played[node.Name]
+	n.mu.RUnlock()
+	if ok && p.uid == node.UID {
+		return p, nil
+	}
+	hostIP := addressOf(node)
+	if hostIP == "" {
+		addr, err := n.hosts.take(types.UID(node.Name), nodeNetwork)
+		if err != nil {
+			return nil, err
+		}
+		hostIP = addr.String()
+	}
+	p = &playedNode{uid: node.UID, hostIP: hostIP, report: nextTurn(node.Name, reportEvery, n.clock.Now())}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.played[node.Name] = p
+	return p, nil
+}
+
+// takesPods notes the node's pod network. It returns true when that is new.
+func (n *nodes) takesPods(node *corev1.Node, p *playedNode) bool {
+	network, err := netip.ParsePrefix(node.Spec.PodCIDR)
+	if err != nil || network == p.podCIDR {
+		return false
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p.podCIDR = network
+	return true
+}
+
+func (n *nodes) forget(name string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.played, name)
+}
+
+// assignPodCIDR gives a node that has none its pod network. It stands in for the
+// node IPAM controller.
+func (n *nodes) assignPodCIDR(ctx context.Context, node *corev1.Node, p *playedNode) (*corev1.Node, error) {
+	if node.Spec.PodCIDR != "" {
+		return node, nil
+	}
+	if p.assigned == "" {
+		cidr, err := n.podCIDRs.take()
+		if err != nil {
+			return nil, err
+		}
+		p.assigned = cidr
+	}
+	changed := node.DeepCopy()
+	changed.Spec.PodCIDR, changed.Spec.PodCIDRs = p.assigned, []string{p.assigned}
+	return n.client.CoreV1().Nodes().Update(ctx, changed, metav1.UpdateOptions{})
+}
+
+// reportStatus writes the node's status when it is due: at once if it was never
+// Ready, with the next renewal of the Lease if somebody else changed that.
+func (n *nodes) reportStatus(ctx context.Context, node *corev1.Node, p *playedNode, now time.Time) error {
+	due := !now.Before(p.report)
+	switch readiness(node) {
+	case corev1.ConditionTrue:
+	case "":
+		due = true
+	default:
+		due = due || !now.Before(p.renew)
+	}
+	if due {
+		changed := node.DeepCopy()
+		changed.Status = nodeStatus(node, p.hostIP, now)
+		updated, err := n.client.CoreV1().Nodes().UpdateStatus(ctx, changed, metav1.UpdateOptions{})
 		if err != nil {
 			return ignoreGone(err)
+		}
+		p.report = nextTurn(node.Name, reportEvery, now)
+		if readiness(node) != corev1.ConditionTrue {
+			n.recorder.node(node, "NodeReady", "Node "+node.Name+" status is now: NodeReady")
 		}
 		node = updated
 	}
 	return n.removeNotReadyTaint(ctx, node)
 }
 
-// removeNotReadyTaint does what the node life cycle controller does once a node
-// is Ready: it takes away the taint that admission gave the new node.
+// removeNotReadyTaint takes away the taint that admission gives every new node.
+// It stands in for the node life cycle controller, which does so once a node is Ready.
 func (n *nodes) removeNotReadyTaint(ctx context.Context, node *corev1.Node) error {
-	if !hasNotReadyTaint(node) {
-		return nil
-	}
-	node = node.DeepCopy()
-	kept := node.Spec.Taints[:0]
+	var kept []corev1.Taint
 	for _, t := range node.Spec.Taints {
-		if t.Key != corev1.TaintNodeNotReady {
+		if t.Key != corev1.TaintNodeNotReady || t.Effect != corev1.TaintEffectNoSchedule {
 			kept = append(kept, t)
 		}
 	}
+	if len(kept) == len(node.Spec.Taints) {
+		return nil
+	}
+	node = node.DeepCopy()
 	node.Spec.Taints = kept
-	_, err := n.f.client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
+	_, err := n.client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
 	return ignoreGone(err)
 }
 
-func (n *nodes) renewLease(ctx context.Context, p played) error {
-	leases := n.f.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
-	lease, err := leases.Get(ctx, p.node.Name, metav1.GetOptions{ResourceVersion: "0"})
-	now := metav1.NewMicroTime(n.f.clock.Now())
+// renewLease writes the node's Lease when it is due. The last one written is
+// kept, so that a renewal is one request.
+func (n *nodes) renewLease(ctx context.Context, node *corev1.Node, p *playedNode, now time.Time) (err error) {
+	if now.Before(p.renew) {
+		return nil
+	}
+	leases := n.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	if p.lease == nil {
+		p.lease, err = leases.Create(ctx, newLease(node, now), metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			p.lease, err = leases.Get(ctx, node.Name, metav1.GetOptions{})
+		}
+		if err != nil {
+			p.lease = nil
+			return err
+		}
+	}
+	want := newLease(node, now)
+	if !p.lease.Spec.RenewTime.Equal(want.Spec.RenewTime) {
+		want.ObjectMeta.ResourceVersion, want.ObjectMeta.UID = p.lease.ResourceVersion, p.lease.UID
+		want.Labels, want.Annotations = p.lease.Labels, p.lease.Annotations
+		if p.lease, err = leases.Update(ctx, want, metav1.UpdateOptions{}); err != nil {
+			p.lease = nil // read it again
+			return err
+		}
+	}
+	p.renew = nextTurn(node.Name, renewEvery, now)
+	return nil
+}
+
+func ignoreGone(err error) error {
 	if apierrors.IsNotFound(err) {
-		_, err = leases.Create(ctx, newLease(p.node, now), metav1.CreateOptions{})
-		return err
+		return nil
 	}
-	if err != nil {
-		return err
-	}
-	lease.Spec.RenewTime = &now
-	lease.Spec.HolderIdentity = &p.node.Name
-	_, err = leases.Update(ctx, lease, metav1.UpdateOptions{})
 	return err
-}
-
-func (n *nodes) now() metav1.Time { return metav1.NewTime(n.f.clock.Now()).Rfc3339Copy() }
-
-func isReady(node *corev1.Node) bool {
-	for _, c := range node.Status.Conditions {
-		if c.Type == corev1.NodeReady {
-			return c.Status == corev1.ConditionTrue
-		}
-	}
-	return false
-}
-
-func hasNotReadyTaint(node *corev1.Node) bool {
-	for _, t := range node.Spec.Taints {
-		if t.Key == corev1.TaintNodeNotReady && t.Effect == corev1.TaintEffectNoSchedule {
-			return true
-		}
-	}
-	return false
-}
-
-func addressOf(node *corev1.Node) string {
-	for _, a := range node.Status.Addresses {
-		if a.Type == corev1.NodeInternalIP {
-			return a.Address
-		}
-	}
-	return ""
 }
