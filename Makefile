@@ -1,7 +1,7 @@
 # `make` alone lists the targets. CI runs .ci/run, which uses the same commands.
 
-GOLANGCI_LINT_VERSION = v2.15.0
-GOLANGCI_LINT = bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ERRORLINT = go run codeberg.org/polyfloyd/go-errorlint@v1.9.0
 PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 UP_FLAGS =
 BENCH_FLAGS =
@@ -29,14 +29,11 @@ race: ## Run all tests with the race detector
 	go test -race ./...
 
 .PHONY: lint
-lint: $(GOLANGCI_LINT) ## Check format and style
-	test -z "$$(gofmt -l .)" || { gofmt -l .; exit 1; }
+lint: ## Check format and style
+	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }
 	go vet ./...
-	$(GOLANGCI_LINT) run
-
-$(GOLANGCI_LINT):
-	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
-	mv bin/golangci-lint $@
+	$(STATICCHECK) ./...
+	$(ERRORLINT) ./...
 
 .PHONY: bench
 bench: build ## Measure kubesim beside raw embedded etcd (BENCH_FLAGS="--objects 1000")
