@@ -6,8 +6,13 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/controllers/deployment"
+	"github.com/kubesim/kubesim/controllers/endpoints"
+	"github.com/kubesim/kubesim/controllers/endpointslice"
+	"github.com/kubesim/kubesim/controllers/namespace"
 	"github.com/kubesim/kubesim/controllers/replicaset"
+	"github.com/kubesim/kubesim/controllers/rootca"
 	"github.com/kubesim/kubesim/controllers/runner"
+	"github.com/kubesim/kubesim/controllers/serviceaccount"
 )
 
 // entry is one controller, under the name that kube-controller-manager's
@@ -21,8 +26,13 @@ type entry struct {
 // must have before its first pod, what makes pods, what follows from pods.
 func list() []entry {
 	return []entry{
+		{"serviceaccount-controller", serviceaccount.New},
+		{"root-ca-certificate-publisher-controller", rootca.New},
+		{"namespace-controller", namespace.New},
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},
+		{"endpoints-controller", endpoints.New},
+		{"endpointslice-controller", endpointslice.New},
 	}
 }
 
