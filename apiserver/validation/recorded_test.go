@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -28,14 +28,15 @@ type recording struct {
 		Method, Path string
 		Body         json.RawMessage
 		Want         struct {
-			Code int
-			Body json.RawMessage
+			Code     int
+			Body     json.RawMessage
+			Warnings []string
 		}
 	}
 }
 
 // TestRecordedCreates validates objects that a real API server was sent, and
-// compares its verdict and causes with ours.
+// compares its verdict, causes and warnings with ours.
 func TestRecordedCreates(t *testing.T) {
 	for _, set := range []struct {
 		file  string
@@ -77,13 +78,17 @@ func replayCreates(t *testing.T, cases []recording) (same, all int) {
 			if obj == nil {
 				continue
 			}
-			got, ok := validateNew(obj)
+			v, ok := validatorOf(obj)
 			if !ok {
 				continue
 			}
 			all++
 			want := recordedCauses(s.Want.Code, s.Want.Body)
-			if diff := differing(causesOf(got), want); diff == "" {
+			diff := differing(causesOf(v.validate(obj)), want)
+			if diff == "" && s.Want.Code == 201 {
+				diff = differingTexts(v.warn(obj), s.Want.Warnings)
+			}
+			if diff == "" {
 				same++
 			} else {
 				t.Logf("%s: %s", c.ID, diff)
@@ -202,15 +207,31 @@ func matchesMask(got, want string) bool {
 	return strings.HasPrefix(got, before) && strings.HasSuffix(got, after)
 }
 
-// validatorOf finds the function for a kind; see validators.
-func validateNew(obj runtime.Object) (field.ErrorList, bool) {
+// fromServer are warnings about a request rather than its object.
+var fromServer = regexp.MustCompile(`is deprecated in v|duplicate field|already set in map|unknown field`)
+
+// differingTexts compares warnings with those of a recording.
+func differingTexts(got, headers []string) string {
+	var want []string
+	for _, h := range headers {
+		text, err := strconv.Unquote(strings.TrimPrefix(h, "299 - "))
+		if err == nil && !fromServer.MatchString(text) {
+			want = append(want, text)
+		}
+	}
+	slices.Sort(got) // as recordings are
+	if slices.Equal(got, want) {
+		return ""
+	}
+	return fmt.Sprintf("\nwarnings %q\n    want %q", got, want)
+}
+
+// validatorOf finds what checks an object's kind; see validators.
+func validatorOf(obj runtime.Object) (validator, bool) {
 	gvks, _, err := scheme.Scheme.ObjectKinds(obj)
 	if err != nil {
-		return nil, false
+		return validator{}, false
 	}
-	v, ok := validators[schema.GroupVersionKind(gvks[0])]
-	if !ok {
-		return nil, false
-	}
-	return v(obj), true
+	v, ok := validators[gvks[0]]
+	return v, ok
 }

@@ -29,33 +29,39 @@ import (
 	"github.com/kubesim/kubesim/apiserver/validation"
 )
 
-// validators prepare a new object as the server would and validate it.
-var validators = map[schema.GroupVersionKind]func(runtime.Object) field.ErrorList{
+// validator prepares a new object as the server would and checks it.
+type validator struct {
+	validate func(runtime.Object) field.ErrorList
+	warn     func(runtime.Object) []string
+}
+
+// validators are all of them, by kind.
+var validators = map[schema.GroupVersionKind]validator{
 	corev1.SchemeGroupVersion.WithKind("Namespace"):                             create(validation.Namespace, defaults.Namespace),
 	corev1.SchemeGroupVersion.WithKind("ConfigMap"):                             create(validation.ConfigMap),
-	corev1.SchemeGroupVersion.WithKind("Secret"):                                create(validation.Secret, stringData, defaults.Secret),
-	corev1.SchemeGroupVersion.WithKind("ServiceAccount"):                        create(validation.ServiceAccount),
+	corev1.SchemeGroupVersion.WithKind("Secret"):                                warned(create(validation.Secret, stringData, defaults.Secret), validation.SecretWarnings),
+	corev1.SchemeGroupVersion.WithKind("ServiceAccount"):                        warned(create(validation.ServiceAccount), validation.ServiceAccountWarnings),
 	corev1.SchemeGroupVersion.WithKind("Event"):                                 create(validation.Event),
 	eventsv1.SchemeGroupVersion.WithKind("Event"):                               create(validation.EventV1),
 	coordinationv1.SchemeGroupVersion.WithKind("Lease"):                         create(validation.Lease),
-	corev1.SchemeGroupVersion.WithKind("Pod"):                                   create(validation.Pod, defaults.Pod),
-	corev1.SchemeGroupVersion.WithKind("PodTemplate"):                           create(validation.PodTemplate, defaults.PodTemplate),
-	corev1.SchemeGroupVersion.WithKind("Service"):                               create(validation.Service, defaults.Service, addressAndPort),
-	corev1.SchemeGroupVersion.WithKind("Endpoints"):                             create(validation.Endpoints, defaults.Endpoints),
-	discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"):                    create(validation.EndpointSlice, defaults.EndpointSlice),
-	corev1.SchemeGroupVersion.WithKind("Node"):                                  create(validation.Node, defaults.Node),
-	corev1.SchemeGroupVersion.WithKind("ReplicationController"):                 create(validation.ReplicationController, defaults.ReplicationController),
+	corev1.SchemeGroupVersion.WithKind("Pod"):                                   warned(create(validation.Pod, defaults.Pod), validation.PodWarnings),
+	corev1.SchemeGroupVersion.WithKind("PodTemplate"):                           warned(create(validation.PodTemplate, defaults.PodTemplate), validation.PodTemplateWarnings),
+	corev1.SchemeGroupVersion.WithKind("Service"):                               warned(create(validation.Service, defaults.Service, addressAndPort), validation.ServiceWarnings),
+	corev1.SchemeGroupVersion.WithKind("Endpoints"):                             warned(create(validation.Endpoints, defaults.Endpoints), validation.EndpointsWarnings),
+	discoveryv1.SchemeGroupVersion.WithKind("EndpointSlice"):                    warned(create(validation.EndpointSlice, defaults.EndpointSlice), validation.EndpointSliceWarnings),
+	corev1.SchemeGroupVersion.WithKind("Node"):                                  warned(create(validation.Node, defaults.Node), validation.NodeWarnings),
+	corev1.SchemeGroupVersion.WithKind("ReplicationController"):                 warned(create(validation.ReplicationController, defaults.ReplicationController), validation.ReplicationControllerWarnings),
 	corev1.SchemeGroupVersion.WithKind("ResourceQuota"):                         create(validation.ResourceQuota, defaults.ResourceQuota),
 	corev1.SchemeGroupVersion.WithKind("LimitRange"):                            create(validation.LimitRange, defaults.LimitRange),
-	corev1.SchemeGroupVersion.WithKind("PersistentVolume"):                      create(validation.PersistentVolume, defaults.PersistentVolume),
-	corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"):                 create(validation.PersistentVolumeClaim, defaults.PersistentVolumeClaim),
-	appsv1.SchemeGroupVersion.WithKind("Deployment"):                            create(validation.Deployment, defaults.Deployment),
-	appsv1.SchemeGroupVersion.WithKind("ReplicaSet"):                            create(validation.ReplicaSet, defaults.ReplicaSet),
-	appsv1.SchemeGroupVersion.WithKind("StatefulSet"):                           create(validation.StatefulSet, defaults.StatefulSet),
-	appsv1.SchemeGroupVersion.WithKind("DaemonSet"):                             create(validation.DaemonSet, defaults.DaemonSet),
+	corev1.SchemeGroupVersion.WithKind("PersistentVolume"):                      warned(create(validation.PersistentVolume, defaults.PersistentVolume), validation.PersistentVolumeWarnings),
+	corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"):                 warned(create(validation.PersistentVolumeClaim, defaults.PersistentVolumeClaim), validation.PersistentVolumeClaimWarnings),
+	appsv1.SchemeGroupVersion.WithKind("Deployment"):                            warned(create(validation.Deployment, defaults.Deployment), validation.DeploymentWarnings),
+	appsv1.SchemeGroupVersion.WithKind("ReplicaSet"):                            warned(create(validation.ReplicaSet, defaults.ReplicaSet), validation.ReplicaSetWarnings),
+	appsv1.SchemeGroupVersion.WithKind("StatefulSet"):                           warned(create(validation.StatefulSet, defaults.StatefulSet), validation.StatefulSetWarnings),
+	appsv1.SchemeGroupVersion.WithKind("DaemonSet"):                             warned(create(validation.DaemonSet, defaults.DaemonSet), validation.DaemonSetWarnings),
 	appsv1.SchemeGroupVersion.WithKind("ControllerRevision"):                    create(validation.ControllerRevision),
-	batchv1.SchemeGroupVersion.WithKind("Job"):                                  create(validation.Job, defaults.Job, generatedLabels),
-	batchv1.SchemeGroupVersion.WithKind("CronJob"):                              create(validation.CronJob, defaults.CronJob),
+	batchv1.SchemeGroupVersion.WithKind("Job"):                                  warned(create(validation.Job, defaults.Job, generatedLabels), validation.JobWarnings),
+	batchv1.SchemeGroupVersion.WithKind("CronJob"):                              warned(create(validation.CronJob, defaults.CronJob), validation.CronJobWarnings),
 	admissionv1.SchemeGroupVersion.WithKind("MutatingWebhookConfiguration"):     create(validation.MutatingWebhookConfiguration, defaults.MutatingWebhookConfiguration),
 	admissionv1.SchemeGroupVersion.WithKind("ValidatingWebhookConfiguration"):   create(validation.ValidatingWebhookConfiguration, defaults.ValidatingWebhookConfiguration),
 	admissionv1.SchemeGroupVersion.WithKind("ValidatingAdmissionPolicy"):        create(validation.ValidatingAdmissionPolicy, defaults.ValidatingAdmissionPolicy),
@@ -71,12 +77,12 @@ var validators = map[schema.GroupVersionKind]func(runtime.Object) field.ErrorLis
 	certificatesv1.SchemeGroupVersion.WithKind("ClusterTrustBundle"):            create(validation.ClusterTrustBundle),
 	flowcontrolv1.SchemeGroupVersion.WithKind("FlowSchema"):                     create(validation.FlowSchema, defaults.FlowSchema),
 	flowcontrolv1.SchemeGroupVersion.WithKind("PriorityLevelConfiguration"):     create(validation.PriorityLevelConfiguration, defaults.PriorityLevelConfiguration),
-	networkingv1.SchemeGroupVersion.WithKind("Ingress"):                         create(validation.Ingress),
+	networkingv1.SchemeGroupVersion.WithKind("Ingress"):                         warned(create(validation.Ingress), validation.IngressWarnings),
 	networkingv1.SchemeGroupVersion.WithKind("IngressClass"):                    create(validation.IngressClass, defaults.IngressClass),
-	networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"):                   create(validation.NetworkPolicy, defaults.NetworkPolicy),
+	networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"):                   warned(create(validation.NetworkPolicy, defaults.NetworkPolicy), validation.NetworkPolicyWarnings),
 	networkingv1.SchemeGroupVersion.WithKind("IPAddress"):                       create(validation.IPAddress),
 	networkingv1.SchemeGroupVersion.WithKind("ServiceCIDR"):                     create(validation.ServiceCIDR),
-	nodev1.SchemeGroupVersion.WithKind("RuntimeClass"):                          create(validation.RuntimeClass, defaults.RuntimeClass),
+	nodev1.SchemeGroupVersion.WithKind("RuntimeClass"):                          warned(create(validation.RuntimeClass, defaults.RuntimeClass), validation.RuntimeClassWarnings),
 	policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"):                 create(validation.PodDisruptionBudget),
 	rbacv1.SchemeGroupVersion.WithKind("Role"):                                  create(validation.Role),
 	rbacv1.SchemeGroupVersion.WithKind("ClusterRole"):                           create(validation.ClusterRole),
@@ -88,33 +94,39 @@ var validators = map[schema.GroupVersionKind]func(runtime.Object) field.ErrorLis
 	resourcev1.SchemeGroupVersion.WithKind("ResourceSlice"):                     create(validation.ResourceSlice, withoutLists),
 	resourcev1.SchemeGroupVersion.WithKind("DeviceTaintRule"):                   create(validation.DeviceTaintRule),
 	schedulingv1.SchemeGroupVersion.WithKind("PriorityClass"):                   create(validation.PriorityClass, defaults.PriorityClass),
-	storagev1.SchemeGroupVersion.WithKind("StorageClass"):                       create(validation.StorageClass, defaults.StorageClass),
+	storagev1.SchemeGroupVersion.WithKind("StorageClass"):                       warned(create(validation.StorageClass, defaults.StorageClass), validation.StorageClassWarnings),
 	storagev1.SchemeGroupVersion.WithKind("VolumeAttachment"):                   create(validation.VolumeAttachment, defaults.VolumeAttachment),
 	storagev1.SchemeGroupVersion.WithKind("CSIDriver"):                          create(validation.CSIDriver, defaults.CSIDriver),
 	storagev1.SchemeGroupVersion.WithKind("CSINode"):                            create(validation.CSINode),
-	storagev1.SchemeGroupVersion.WithKind("CSIStorageCapacity"):                 create(validation.CSIStorageCapacity),
+	storagev1.SchemeGroupVersion.WithKind("CSIStorageCapacity"):                 warned(create(validation.CSIStorageCapacity), validation.CSIStorageCapacityWarnings),
 	storagev1.SchemeGroupVersion.WithKind("VolumeAttributesClass"):              create(validation.VolumeAttributesClass),
 }
 
 // asked adapts the function of a kind that is never stored, and so gets no UID.
-func asked[T any](validate func(*T) field.ErrorList) func(runtime.Object) field.ErrorList {
-	return func(obj runtime.Object) field.ErrorList {
+func asked[T any](validate func(*T) field.ErrorList) validator {
+	return validator{warn: func(runtime.Object) []string { return nil }, validate: func(obj runtime.Object) field.ErrorList {
 		meta := obj.(metav1.Object)
 		meta.SetUID("")
 		meta.SetGeneration(0)
 		return validate(any(obj).(*T))
-	}
+	}}
 }
 
 // create adapts a kind's function to any object, after the given preparations.
-func create[T any](validate func(obj, old *T) field.ErrorList, prepare ...func(*T)) func(runtime.Object) field.ErrorList {
-	return func(obj runtime.Object) field.ErrorList {
+func create[T any](validate func(obj, old *T) field.ErrorList, prepare ...func(*T)) validator {
+	return validator{warn: func(runtime.Object) []string { return nil }, validate: func(obj runtime.Object) field.ErrorList {
 		typed := any(obj).(*T)
 		for _, p := range prepare {
 			p(typed)
 		}
 		return validate(typed, nil)
-	}
+	}}
+}
+
+// warned adds the kind's warnings, about the object as validate prepared it.
+func warned[T any](v validator, warn func(obj, old *T) []string) validator {
+	v.warn = func(obj runtime.Object) []string { return warn(any(obj).(*T), nil) }
+	return v
 }
 
 func withoutStatus(c *certificatesv1.CertificateSigningRequest) {
