@@ -1,16 +1,19 @@
 package openapi
 
 import (
+	"encoding/json"
 	"net/http"
+	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
+	"time"
 
+	openapi_v2 "github.com/google/gnostic-models/openapiv2"
+	openapi_v3 "github.com/google/gnostic-models/openapiv3"
+	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/kube-openapi/pkg/cached"
 	"k8s.io/kube-openapi/pkg/handler3"
-	"k8s.io/kube-openapi/pkg/spec3"
 
 	"github.com/kubesim/kubesim/apiserver/kinds"
 )
@@ -25,79 +28,103 @@ type Handler struct {
 
 	mu      sync.Mutex
 	current []*kinds.Kind
-	served  map[string][]*kinds.Kind // by path below the prefix, with the rows described
-	v3      *handler3.OpenAPIService
-	v2      *swaggerV2
-	changes int // counts the documents made anew
+	v3      map[string]described // by path below the prefix
+	v2      *document
+}
+
+// described is a document with the rows that it describes.
+type described struct {
+	*document
+	rows []*kinds.Kind
 }
 
 // New returns a Handler of a table, which rows lists in its order; rows are
 // replaced, never changed, once they were listed. The scheme knows their Go types.
 func New(rows func() []*kinds.Kind, scheme *runtime.Scheme) *Handler {
-	return &Handler{
-		rows: rows, models: newModels(scheme),
-		served: map[string][]*kinds.Kind{}, v3: handler3.NewOpenAPIService(),
-	}
+	return &Handler{rows: rows, models: newModels(scheme), v3: map[string]described{}}
 }
 
 // V3 serves /openapi/v3 and what is below.
 func (h *Handler) V3(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(strings.TrimPrefix(r.URL.Path, prefixV3), "/")
-	known := h.refresh(path)
-	switch {
-	case path == "":
-		h.v3.HandleDiscovery(w, r)
-	case known:
-		h.v3.HandleGroupVersion(w, r)
-	default:
-		http.NotFound(w, r)
+	documents, _ := h.documents()
+	if path == "" {
+		serveIndex(w, documents)
+		return
 	}
+	d, ok := documents[path]
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if asked := r.URL.Query().Get("hash"); asked != "" {
+		_, etag, err := d.json.Get()
+		if err == nil && asked != etag {
+			http.Redirect(w, r, urlOf(path, etag), http.StatusMovedPermanently)
+			return
+		}
+		// What a hash names never changes, so clients may keep it for ever.
+		w.Header().Set("Cache-Control", "public, immutable")
+		w.Header().Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
+	}
+	d.ServeHTTP(w, r)
 }
 
 // V2 serves /openapi/v2.
 func (h *Handler) V2(w http.ResponseWriter, r *http.Request) {
-	h.refresh("")
-	h.mu.Lock()
-	v2 := h.v2
-	h.mu.Unlock()
+	_, v2 := h.documents()
 	v2.ServeHTTP(w, r)
 }
 
-// refresh follows the table. It tells whether a document is served under a path.
-func (h *Handler) refresh(path string) (known bool) {
+func serveIndex(w http.ResponseWriter, documents map[string]described) {
+	index := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
+	for path, d := range documents {
+		_, etag, err := d.json.Get()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: urlOf(path, etag)}
+	}
+	w.Header().Set("Content-Type", mediaJSON)
+	_ = json.NewEncoder(w).Encode(index) // a client that is gone needs no answer
+}
+
+func urlOf(path, hash string) string {
+	return prefixV3 + "/" + path + "?" + url.Values{"hash": {hash}}.Encode()
+}
+
+// documents are those of the table as it is now.
+func (h *Handler) documents() (v3 map[string]described, v2 *document) {
 	rows := h.rows()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.v2 == nil || !slices.Equal(h.current, rows) {
-		h.current = rows
-		h.follow(rows)
-		h.v2 = newSwaggerV2(h.models, rows)
+		h.current, h.v3 = rows, h.follow(rows)
+		h.v2 = newDocument(
+			func() (any, error) { return documentV2(h.models, rows) },
+			func(text []byte) (proto.Message, error) { return openapi_v2.ParseDocument(text) },
+			"com.github.proto-openapi.spec.v2.v1.0+protobuf", "com.github.proto-openapi.spec.v2@v1.0+protobuf",
+		)
 	}
-	_, known = h.served[path]
-	return known
+	return h.v3, h.v2
 }
 
-// follow announces the documents that are new or changed, and withdraws others.
-func (h *Handler) follow(rows []*kinds.Kind) {
-	wanted := byPath(rows)
-	for path := range h.served {
-		if _, ok := wanted[path]; !ok {
-			h.v3.DeleteGroupVersion(path)
-			delete(h.served, path)
-		}
-	}
-	for path, rows := range wanted {
-		if old, ok := h.served[path]; ok && slices.Equal(old, rows) {
+// follow keeps the documents whose rows are the same, and announces the others.
+func (h *Handler) follow(rows []*kinds.Kind) map[string]described {
+	out := map[string]described{}
+	for path, rows := range byPath(rows) {
+		if old, ok := h.v3[path]; ok && slices.Equal(old.rows, rows) {
+			out[path] = old
 			continue
 		}
-		h.served[path] = rows
-		h.changes++
-		etag := strconv.Itoa(h.changes)
-		h.v3.UpdateGroupVersionLazy(path, cached.Once(cached.Func(func() (*spec3.OpenAPI, string, error) {
-			doc, err := documentV3(h.models, path, rows)
-			return doc, etag, err
-		})))
+		out[path] = described{rows: rows, document: newDocument(
+			func() (any, error) { return documentV3(h.models, path, rows) },
+			func(text []byte) (proto.Message, error) { return openapi_v3.ParseDocument(text) },
+			"com.github.proto-openapi.spec.v3.v1.0+protobuf", "com.github.proto-openapi.spec.v3@v1.0+protobuf",
+		)}
 	}
+	return out
 }
 
 // byPath sorts rows to the documents that describe them: one a group version, and

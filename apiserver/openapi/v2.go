@@ -1,96 +1,14 @@
 package openapi
 
 import (
-	"bytes"
-	"crypto/sha512"
-	"encoding/json"
-	"fmt"
 	"net/http"
-	"strconv"
-	"time"
 
-	openapi_v2 "github.com/google/gnostic-models/openapiv2"
-	"github.com/munnerz/goautoneg"
-	"google.golang.org/protobuf/proto"
-	"k8s.io/kube-openapi/pkg/cached"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/kubesim/kubesim/apiserver/kinds"
 )
 
-// The names of the protobuf form of a document of version 2. Clients still ask
-// for the second, which is no proper media type.
-const (
-	protobufV2       = "com.github.proto-openapi.spec.v2.v1.0+protobuf"
-	protobufV2Legacy = "com.github.proto-openapi.spec.v2@v1.0+protobuf"
-)
-
-// swaggerV2 serves one document for all rows.
-type swaggerV2 struct {
-	json, protobuf cached.Value[[]byte]
-}
-
-func newSwaggerV2(m *models, rows []*kinds.Kind) *swaggerV2 {
-	s := &swaggerV2{}
-	s.json = cached.Once(cached.Func(func() ([]byte, string, error) {
-		doc, err := documentV2(m, rows)
-		if err != nil {
-			return nil, "", err
-		}
-		body, err := json.Marshal(doc)
-		return body, fmt.Sprintf("%X", sha512.Sum512(body)), err
-	}))
-	s.protobuf = cached.Once(cached.Transform(func(body []byte, etag string, err error) ([]byte, string, error) {
-		if err != nil {
-			return nil, "", err
-		}
-		doc, err := openapi_v2.ParseDocument(body)
-		if err != nil {
-			return nil, "", err
-		}
-		body, err = proto.Marshal(doc)
-		return body, etag, err
-	}, s.json))
-	return s
-}
-
-func (s *swaggerV2) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Add("Vary", "Accept")
-	form, contentType := s.form(r)
-	if form == nil {
-		w.WriteHeader(http.StatusNotAcceptable)
-		return
-	}
-	body, etag, err := form.Get()
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", contentType)
-	w.Header().Set("Etag", strconv.Quote(etag))
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
-}
-
-// form picks the form that the client likes best, nil when it accepts none.
-func (s *swaggerV2) form(r *http.Request) (cached.Value[[]byte], string) {
-	accept := r.Header.Get("Accept")
-	if accept == "" {
-		accept = mediaAny
-	}
-	for _, c := range goautoneg.ParseAccept(accept) {
-		if c.Type != "*" && c.Type != "application" {
-			continue
-		}
-		switch c.SubType {
-		case "*", "json":
-			return s.json, mediaJSON
-		case protobufV2, protobufV2Legacy:
-			return s.protobuf, "application/" + protobufV2
-		}
-	}
-	return nil, ""
-}
-
+// documentV2 describes all rows.
 func documentV2(m *models, rows []*kinds.Kind) (*spec.Swagger, error) {
 	c := m.collect(refsV2, 2)
 	all, err := c.operations(rows)
