@@ -64,7 +64,14 @@ func waitNodes(ctx context.Context, config *rest.Config, want int) error {
 	return errors.New("waiting for the nodes: the watch ended")
 }
 
+// nodeReady tells whether the scheduler would use the node: it is Ready, and has
+// lost the taint that every new node gets.
 func nodeReady(node *corev1.Node) bool {
+	for _, taint := range node.Spec.Taints {
+		if taint.Key == corev1.TaintNodeNotReady {
+			return false
+		}
+	}
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady {
 			return condition.Status == corev1.ConditionTrue
