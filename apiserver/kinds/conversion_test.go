@@ -55,3 +55,18 @@ func TestEventSurvivesCoreEvent(t *testing.T) {
 		t.Errorf("got %+v, want %+v", out, in)
 	}
 }
+
+func TestAutoscalerV1StatusIsNotWritten(t *testing.T) {
+	obj := &autoscalingv1.HorizontalPodAutoscaler{}
+	obj.Annotations = map[string]string{conditionsAnnotation: "[]", metricsAnnotation: "[]"}
+	dropStatus(obj, nil)
+	if _, ok := obj.Annotations[conditionsAnnotation]; ok || obj.Annotations[metricsAnnotation] != "[]" {
+		t.Errorf("annotations are %v", obj.Annotations)
+	}
+	old := obj.DeepCopy()
+	old.Annotations[conditionsAnnotation] = "[{}]"
+	dropStatus(obj, old)
+	if obj.Annotations[conditionsAnnotation] != "[{}]" {
+		t.Errorf("annotations are %v", obj.Annotations)
+	}
+}

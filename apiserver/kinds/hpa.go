@@ -164,3 +164,20 @@ func annotate(out *autoscalingv1.HorizontalPodAutoscaler, key string, value any,
 	}
 	out.Annotations[key] = string(text)
 }
+
+// dropStatus keeps clients from writing the status through the annotations that
+// carry it: it has a subresource of its own.
+func dropStatus(obj, old *autoscalingv1.HorizontalPodAutoscaler) {
+	for _, key := range []string{currentMetricsAnnotation, conditionsAnnotation} {
+		delete(obj.Annotations, key)
+		if old == nil {
+			continue
+		}
+		if kept, ok := old.Annotations[key]; ok {
+			if obj.Annotations == nil {
+				obj.Annotations = map[string]string{}
+			}
+			obj.Annotations[key] = kept
+		}
+	}
+}

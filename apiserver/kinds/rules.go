@@ -66,7 +66,7 @@ func rules(now func() metav1.Time) map[string]Rules {
 		"jobs.batch":                              {Default: on(defaults.Job), Prepare: on2(strategy.Job), Validate: asks(validation.Job)},
 		"jobs/status.batch":                       {Validate: asks(validation.JobStatus)},
 		"cronjobs.batch":                          {Default: on(defaults.CronJob), Prepare: on2(strategy.CronJob), Validate: asks(validation.CronJob)},
-		"horizontalpodautoscalers.autoscaling/v1": {Default: on(defaults.HorizontalPodAutoscalerV1), Validate: asks(validation.HorizontalPodAutoscalerV1)},
+		"horizontalpodautoscalers.autoscaling/v1": {Default: on(defaults.HorizontalPodAutoscalerV1), Prepare: on2(dropStatus), Validate: asks(validation.HorizontalPodAutoscalerV1)},
 		"horizontalpodautoscalers.autoscaling/v2": {Default: on(defaults.HorizontalPodAutoscaler), Validate: asks(validation.HorizontalPodAutoscaler)},
 		"horizontalpodautoscalers/status.autoscaling/v2":                  {Validate: asks(validation.HorizontalPodAutoscalerStatus)},
 		"poddisruptionbudgets.policy":                                     {Validate: asks(validation.PodDisruptionBudget)},
