@@ -114,6 +114,9 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	}
 	r.family = newFamily(d, sets)
 	err = r.step(ctx)
+	if apierrors.IsNotFound(err) {
+		return 0, nil // the Deployment or a ReplicaSet went meanwhile, which wakes it or ends it
+	}
 	return r.checkAfter, err
 }
 

@@ -67,5 +67,8 @@ func (c *Controller) writeStatus(ctx context.Context, set *appsv1.ReplicaSet, st
 	updated := *set // the cache's parts are shared, not changed
 	updated.Status = status
 	_, err := c.client.AppsV1().ReplicaSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil // it went meanwhile
+	}
 	return err
 }
