@@ -100,7 +100,7 @@ func (p *pass) pastDeadline() bool {
 	p.stopAll(exitKilled)
 	p.status.Phase, p.status.Reason, p.status.Message = corev1.PodFailed, "DeadlineExceeded", message
 	p.tell(corev1.EventTypeNormal, "DeadlineExceeded", message, "")
-	p.decision = "active for longer than its deadline: Failed"
+	p.decision = "active for longer than its deadline"
 	p.changed = true
 	return true
 }
