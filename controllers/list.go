@@ -8,6 +8,7 @@ import (
 	"github.com/kubesim/kubesim/controllers/deployment"
 	"github.com/kubesim/kubesim/controllers/endpoints"
 	"github.com/kubesim/kubesim/controllers/endpointslice"
+	"github.com/kubesim/kubesim/controllers/garbagecollector"
 	"github.com/kubesim/kubesim/controllers/namespace"
 	"github.com/kubesim/kubesim/controllers/replicaset"
 	"github.com/kubesim/kubesim/controllers/rootca"
@@ -29,6 +30,7 @@ func list() []entry {
 		{"serviceaccount-controller", serviceaccount.New},
 		{"root-ca-certificate-publisher-controller", rootca.New},
 		{"namespace-controller", namespace.New},
+		{"garbage-collector-controller", garbagecollector.New},
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},
 		{"endpoints-controller", endpoints.New},
