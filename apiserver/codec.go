@@ -22,6 +22,7 @@ type codec struct {
 	strict, loose  runtime.Decoder // of JSON bodies
 	proto          *protobuf.Serializer
 	yaml, indented runtime.Encoder
+	recent         *recent
 }
 
 func newCodec(scheme *runtime.Scheme) *codec {
@@ -30,6 +31,7 @@ func newCodec(scheme *runtime.Scheme) *codec {
 	}
 	return &codec{
 		scheme:   scheme,
+		recent:   newRecent(),
 		strict:   newJSON(serializerjson.SerializerOptions{Strict: true}),
 		loose:    newJSON(serializerjson.SerializerOptions{}),
 		proto:    protobuf.NewSerializer(scheme, scheme),
@@ -58,8 +60,31 @@ func (c *codec) newList(gvk schema.GroupVersionKind) runtime.Object {
 	return u
 }
 
-// object decodes a cached entry into the row's own version.
+// object decodes a cached entry into the row's own version, for the caller to change.
 func (c *codec) object(res *resource, e *cache.Entry) (runtime.Object, error) {
+	if obj := c.known(res, e); obj != nil {
+		return obj.DeepCopyObject(), nil
+	}
+	return c.decode(res, e)
+}
+
+// shared is object for readers: what it returns must not be changed.
+func (c *codec) shared(res *resource, e *cache.Entry) (runtime.Object, error) {
+	if obj := c.known(res, e); obj != nil {
+		return obj, nil
+	}
+	return c.decode(res, e)
+}
+
+// known is the object of an entry that was written just now, or nil.
+func (c *codec) known(res *resource, e *cache.Entry) runtime.Object {
+	if res.Storage != nil {
+		return nil
+	}
+	return c.recent.get(e.Revision)
+}
+
+func (c *codec) decode(res *resource, e *cache.Entry) (runtime.Object, error) {
 	obj := c.new(res.stored)
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		if err := u.UnmarshalJSON(e.JSON); err != nil {

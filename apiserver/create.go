@@ -127,7 +127,7 @@ func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.
 	if err != nil {
 		return nil, storeError(err, q.subject(), q.name)
 	}
-	q.wrote(ctx, revision, obj)
+	s.wrote(ctx, q, revision, obj)
 	return cache.NewEntry(store.KeyValue{Key: key, Value: value, Revision: revision}), nil
 }
 

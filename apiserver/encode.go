@@ -47,7 +47,7 @@ func (s *Server) view(q *request, e *cache.Entry) (runtime.Object, error) {
 	case "Table":
 		return s.tableOf(q, []*cache.Entry{e})
 	}
-	return s.codec.object(q.res, e)
+	return s.codec.shared(q.res, e)
 }
 
 // writeObject answers with an object that is not stored, such as a Scale.
@@ -91,7 +91,7 @@ func (s *Server) tableOf(q *request, entries []*cache.Entry) (*metav1.Table, err
 }
 
 func (s *Server) tableRow(q *request, columns *printers.Columns, e *cache.Entry) (metav1.TableRow, error) {
-	obj, err := s.codec.object(q.res, e)
+	obj, err := s.codec.shared(q.res, e)
 	if err != nil {
 		return metav1.TableRow{}, err
 	}

@@ -114,8 +114,17 @@ func userAgent(r *http.Request) string {
 	return name
 }
 
-// wrote notes in the request's span which revision of what it made.
-func (q *request) wrote(ctx context.Context, revision int64, obj runtime.Object) {
+// wrote notes what a request stored, for the trace and for those who read it next.
+func (s *Server) wrote(ctx context.Context, q *request, revision int64, obj runtime.Object) {
+	q.traceWrite(ctx, revision, obj)
+	if q.res.Storage == nil {
+		accessorOf(obj).SetResourceVersion(formatRevision(revision))
+		s.codec.recent.put(revision, obj)
+	}
+}
+
+// traceWrite notes in the request's span which revision of what it made.
+func (q *request) traceWrite(ctx context.Context, revision int64, obj runtime.Object) {
 	span := oteltrace.SpanFromContext(ctx)
 	if !span.IsRecording() {
 		return

@@ -31,7 +31,7 @@ func (l cacheLister) Get(ctx context.Context, gvr schema.GroupVersionResource, n
 			return nil, apierrors.NewNotFound(gvr.GroupResource(), name)
 		}
 	}
-	return l.s.codec.object(res, e)
+	return e.Decoded(func() (runtime.Object, error) { return l.s.codec.shared(res, e) })
 }
 
 // List reads the objects of a namespace, or all.
@@ -47,7 +47,7 @@ func (l cacheLister) List(ctx context.Context, gvr schema.GroupVersionResource, 
 	var err error
 	l.s.cache.Resource(res.prefix).Snapshot().Each(res.key(namespace, ""), "", func(e *cache.Entry) bool {
 		var obj runtime.Object
-		if obj, err = l.s.codec.object(res, e); err == nil {
+		if obj, err = e.Decoded(func() (runtime.Object, error) { return l.s.codec.shared(res, e) }); err == nil {
 			out = append(out, obj)
 		}
 		return err == nil

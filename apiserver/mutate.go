@@ -118,7 +118,7 @@ func (s *Server) replace(ctx context.Context, q *request, e *cache.Entry, obj ru
 	if err != nil {
 		return nil, err
 	}
-	q.wrote(ctx, revision, obj)
+	s.wrote(ctx, q, revision, obj)
 	return cache.NewEntry(store.KeyValue{Key: e.Key, Value: value, Revision: revision}), nil
 }
 
@@ -128,7 +128,7 @@ func (s *Server) remove(ctx context.Context, q *request, e *cache.Entry, obj run
 	if err != nil {
 		return nil, err
 	}
-	q.wrote(ctx, revision, obj)
+	q.traceWrite(ctx, revision, obj)
 	s.services.release(ctx, obj)
 	return &cache.Entry{Key: e.Key, Revision: e.Revision, JSON: cache.Splice(value, e.Revision)}, nil
 }

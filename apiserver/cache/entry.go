@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tidwall/gjson"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubesim/kubesim/store"
 )
@@ -19,6 +21,20 @@ type Entry struct {
 
 	labelsOnce sync.Once
 	labels     labels.Set
+	decoded    atomic.Pointer[runtime.Object]
+}
+
+// Decoded keeps what decode made of the entry, for those few that are read at
+// every write, such as namespaces. It must not be changed.
+func (e *Entry) Decoded(decode func() (runtime.Object, error)) (runtime.Object, error) {
+	if obj := e.decoded.Load(); obj != nil {
+		return *obj, nil
+	}
+	obj, err := decode()
+	if err == nil {
+		e.decoded.Store(&obj)
+	}
+	return obj, err
 }
 
 var metadata = []byte(`"metadata":{`)
