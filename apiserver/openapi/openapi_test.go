@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
@@ -25,6 +26,9 @@ func builtin() []*kinds.Kind {
 	}
 	return rows
 }
+
+// shared serves the built-in kinds; its documents are made once for all tests.
+var shared = sync.OnceValue(func() *Handler { return New(fixed(builtin()), kinds.Scheme()) })
 
 func fixed(rows []*kinds.Kind) func() []*kinds.Kind { return func() []*kinds.Kind { return rows } }
 
@@ -51,7 +55,7 @@ func decode[T any](t *testing.T, w *httptest.ResponseRecorder) *T {
 
 // Every document of the index is served under its URL, and all its references lead somewhere.
 func TestDocumentsAreWhole(t *testing.T) {
-	h := New(fixed(builtin()), kinds.Scheme())
+	h := shared()
 	index := decode[handler3.OpenAPIV3Discovery](t, get(t, h.V3, "/openapi/v3", "application/json"))
 	for path, entry := range index.Paths {
 		w := get(t, h.V3, entry.ServerRelativeURL, "application/json")
@@ -79,7 +83,7 @@ func references(doc string) []string {
 
 // Every row is found in its document by its path, and by its kind.
 func TestRowsAreDescribed(t *testing.T) {
-	h, rows := New(fixed(builtin()), kinds.Scheme()), builtin()
+	h, rows := shared(), builtin()
 	docs := map[string]*spec3.OpenAPI{}
 	for path := range byPath(rows) {
 		docs[path] = decode[spec3.OpenAPI](t, get(t, h.V3, prefixV3+"/"+path, "application/json"))
@@ -105,7 +109,7 @@ func TestRowsAreDescribed(t *testing.T) {
 }
 
 func TestSchemasOfPods(t *testing.T) {
-	h := New(fixed(builtin()), kinds.Scheme())
+	h := shared()
 	doc := decode[spec3.OpenAPI](t, get(t, h.V3, "/openapi/v3/api/v1", "application/json"))
 	field := func(model, name string) spec.Schema {
 		return doc.Components.Schemas["io.k8s.api.core.v1."+model].Properties[name]
@@ -143,7 +147,7 @@ func TestSchemasOfPods(t *testing.T) {
 
 // kubectl and client-go read the protobuf form.
 func TestProtobuf(t *testing.T) {
-	h := New(fixed(builtin()), kinds.Scheme())
+	h := shared()
 	w := get(t, h.V3, "/openapi/v3/apis/apps/v1", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf")
 	if err := proto.Unmarshal(w.Body.Bytes(), &openapi_v3.Document{}); err != nil || w.Body.Len() == 0 {
 		t.Errorf("version 3, %d bytes: %v", w.Body.Len(), err)
@@ -156,7 +160,7 @@ func TestProtobuf(t *testing.T) {
 }
 
 func TestSwaggerIsWhole(t *testing.T) {
-	h := New(fixed(builtin()), kinds.Scheme())
+	h := shared()
 	w := get(t, h.V2, "/openapi/v2", "application/json")
 	doc := decode[spec.Swagger](t, w)
 	for _, ref := range references(w.Body.String()) {
@@ -173,7 +177,8 @@ func TestSwaggerIsWhole(t *testing.T) {
 
 // A row added at run time gets a document of its own; one removed loses it.
 func TestCustomResource(t *testing.T) {
-	rows := builtin()
+	base := builtin()[:1]
+	rows := base
 	h := New(func() []*kinds.Kind { return rows }, kinds.Scheme())
 	before := get(t, h.V3, "/openapi/v3", "*/*").Body.String()
 	rows = append(rows[:len(rows):len(rows)], &kinds.Kind{
@@ -190,7 +195,7 @@ func TestCustomResource(t *testing.T) {
 	if s == nil || s.Properties["spec"].Description != "what is wanted" || len(s.Properties) != 4 {
 		t.Errorf("the schema is %+v", s)
 	}
-	rows = builtin()
+	rows = base
 	if got := get(t, h.V3, "/openapi/v3/apis/example.com/v1", "application/json").Code; got != http.StatusNotFound {
 		t.Errorf("the document of a removed resource is answered with %d", got)
 	}
