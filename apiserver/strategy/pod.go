@@ -20,6 +20,8 @@ func Pod(pod, old *corev1.Pod) {
 			Status:  corev1.ConditionFalse,
 			Reason:  corev1.PodReasonSchedulingGated,
 			Message: "Scheduling is blocked due to non-empty scheduling gates",
+
+			LastTransitionTime: pod.CreationTimestamp,
 		}}
 	}
 	resolveLabelKeys(pod)

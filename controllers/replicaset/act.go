@@ -16,6 +16,9 @@ import (
 func (c *Controller) act(ctx context.Context, key runner.Key, set *appsv1.ReplicaSet, d decision) error {
 	switch {
 	case d.create > 0:
+		if going, err := c.going(ctx, set); going || err != nil {
+			return err
+		}
 		runner.Decide(ctx, "want %d, have %d, create %d", d.want, d.have, d.create)
 		owner := children.Owner{Object: set, Kind: kind}
 		return children.SlowStart(d.create, func(int) error { return c.create(ctx, key, set, owner) })
@@ -25,6 +28,21 @@ func (c *Controller) act(ctx context.Context, key runner.Key, set *appsv1.Replic
 	}
 	runner.Decide(ctx, "want %d, have %d, nothing to do", d.want, d.have)
 	return nil
+}
+
+// going asks the API server whether the ReplicaSet is being deleted. Pods and
+// ReplicaSets come over watches of their own: when the garbage collector takes
+// both, the pods' end may be known here before that of their ReplicaSet, and
+// must not be made good.
+func (c *Controller) going(ctx context.Context, set *appsv1.ReplicaSet) (bool, error) {
+	fresh, err := c.client.AppsV1().ReplicaSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return fresh.UID != set.UID || fresh.DeletionTimestamp != nil, nil
 }
 
 func (c *Controller) create(ctx context.Context, key runner.Key, set *appsv1.ReplicaSet, owner children.Owner) error {
@@ -60,15 +78,19 @@ func (c *Controller) remove(ctx context.Context, key runner.Key, set *appsv1.Rep
 }
 
 // writeStatus writes a status that differs.
-func (c *Controller) writeStatus(ctx context.Context, set *appsv1.ReplicaSet, status appsv1.ReplicaSetStatus) error {
+func (c *Controller) writeStatus(ctx context.Context, key runner.Key, set *appsv1.ReplicaSet, status appsv1.ReplicaSetStatus) error {
 	if sameStatus(&set.Status, &status) {
 		return nil
 	}
 	updated := *set // the cache's parts are shared, not changed
 	updated.Status = status
-	_, err := c.client.AppsV1().ReplicaSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) {
+	answer, err := c.client.AppsV1().ReplicaSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil // it went meanwhile
+	case err != nil:
+		return err
 	}
-	return err
+	c.own.Wrote(key, answer.ResourceVersion)
+	return nil
 }
