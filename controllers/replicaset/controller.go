@@ -37,6 +37,7 @@ type Controller struct {
 	sets      cache.Indexer
 	pods      cache.Indexer
 	expecting *children.Expectations // of pods
+	own       *children.Expectations // of ReplicaSets
 }
 
 // New connects the controller to its informers.
@@ -48,7 +49,7 @@ func New(env runner.Env) (runner.Controller, error) {
 	}
 	c := &Controller{
 		client: env.Client, events: env.Events(component), clock: env.Clock, logger: env.Logger,
-		lister: sets.Lister(), sets: sets.Informer().GetIndexer(), pods: pods.GetIndexer(), expecting: children.NewExpectations(),
+		lister: sets.Lister(), sets: sets.Informer().GetIndexer(), pods: pods.GetIndexer(), expecting: children.NewExpectations(), own: children.NewExpectations(),
 	}
 	resource := appsv1.Resource("replicasets")
 	return runner.Controller{
@@ -106,10 +107,15 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	set, err := c.lister.ReplicaSets(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		c.expecting.Forget(key)
+		c.own.Forget(key)
 		return 0, nil
 	}
 	if err != nil {
 		return 0, err
+	}
+	if !c.own.Fulfilled(key, c.sets.LastStoreSyncResourceVersion(), nil) {
+		runner.Decide(ctx, "wait until the cache shows the status written last")
+		return 0, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	if err != nil {
@@ -128,7 +134,7 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 		failed = c.act(ctx, key, set, decide(set, pods.active, func() []*corev1.Pod { return c.related(set) }, c.clock.Now()))
 	}
 	status := newStatus(set, pods, failed, c.clock.Now())
-	if err := c.writeStatus(ctx, set, status); err != nil {
+	if err := c.writeStatus(ctx, key, set, status); err != nil {
 		return 0, err
 	}
 	return nextAvailable(set, pods.active, c.clock.Now()), failed
