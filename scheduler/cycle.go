@@ -7,8 +7,10 @@ import (
 
 	oteltrace "go.opentelemetry.io/otel/trace"
 	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/kubesim/kubesim/scheduler/framework"
+	"github.com/kubesim/kubesim/scheduler/plugins/defaultpreemption"
 	"github.com/kubesim/kubesim/scheduler/profile"
 	"github.com/kubesim/kubesim/scheduler/queue"
 	"github.com/kubesim/kubesim/trace"
@@ -30,6 +32,10 @@ func (s *scheduler) scheduleOne(ctx context.Context, p *queue.Pod) {
 		s.queue.Done(p)
 		return
 	}
+	if s.preempting.hold(p.UID()) {
+		s.queue.Reject(p, sets.New(defaultpreemption.Name))
+		return
+	}
 	if pod.DeletionTimestamp != nil {
 		s.queue.Done(p)
 		s.report(ctx, pod, occurrence{v1.EventTypeWarning, "FailedScheduling", "Scheduling",
@@ -39,7 +45,7 @@ func (s *scheduler) scheduleOne(ctx context.Context, p *queue.Pod) {
 
 	ctx, span := s.startSpan(ctx, p)
 	begun := s.Clock.Now()
-	place, diagnosis, err := s.schedule(span, p.Info)
+	place, diagnosis, err := s.schedule(ctx, span, p.Info)
 	took := s.Clock.Since(begun)
 	switch {
 	case err != nil:
@@ -66,7 +72,7 @@ func (s *scheduler) stillWaits(p *queue.Pod) (*v1.Pod, bool) {
 }
 
 // schedule finds the best node. If there is none, the diagnosis says why.
-func (s *scheduler) schedule(span oteltrace.Span, pod *framework.PodInfo) (placement, *framework.Diagnosis, error) {
+func (s *scheduler) schedule(ctx context.Context, span oteltrace.Span, pod *framework.PodInfo) (placement, *framework.Diagnosis, error) {
 	s.cache.Update(s.snapshot)
 	if len(s.snapshot.Nodes) == 0 {
 		return placement{}, nil, errNoNodes
@@ -82,6 +88,7 @@ func (s *scheduler) schedule(span oteltrace.Span, pod *framework.PodInfo) (place
 		}
 		diagnosis.PreFilter, diagnosis.Absent = status, status
 		diagnosis.Plugins.Insert(status.Plugin)
+		s.preempt(ctx, attempt, diagnosis)
 		return placement{}, diagnosis, nil
 	}
 	feasible, err := s.findFeasible(attempt, diagnosis)
@@ -91,7 +98,7 @@ func (s *scheduler) schedule(span oteltrace.Span, pod *framework.PodInfo) (place
 	switch len(feasible) {
 	case 0:
 		explain(span, diagnosis, profile.Scores{}, "")
-		s.preempt(attempt, diagnosis)
+		s.preempt(ctx, attempt, diagnosis)
 		return placement{}, diagnosis, nil
 	case 1:
 		node := feasible[0].Name()

@@ -93,7 +93,7 @@ func (s *scheduler) podOnNode(old, new *v1.Pod) {
 	if !maps.Equal(old.Labels, new.Labels) {
 		event |= framework.AssignedPodLabelUpdate
 	}
-	if old.Generation != new.Generation || !equality.Semantic.DeepEqual(old.Status.Resize, new.Status.Resize) {
+	if old.Generation != new.Generation && takesLess(old, new) {
 		event |= framework.AssignedPodScaleDown
 	}
 	if event != 0 {
@@ -102,21 +102,34 @@ func (s *scheduler) podOnNode(old, new *v1.Pod) {
 }
 
 func (s *scheduler) podWaits(old, new *v1.Pod) {
-	if old != nil && old.Generation == new.Generation && maps.Equal(old.Labels, new.Labels) &&
-		old.Status.NominatedNodeName == new.Status.NominatedNodeName &&
-		(old.DeletionTimestamp == nil) == (new.DeletionTimestamp == nil) {
-		return // a status that the scheduler wrote itself, most likely
+	node := new.Status.NominatedNodeName
+	renominated := old == nil || node != old.Status.NominatedNodeName
+	changed := old == nil || old.Generation != new.Generation || !maps.Equal(old.Labels, new.Labels)
+	if !renominated && !changed {
+		return // a condition that the scheduler wrote itself, most likely
 	}
 	info, err := framework.NewPendingPodInfo(new)
 	if err != nil {
 		s.Logger.Warn("Ignored affinity of a pod", "pod", key(new), "err", err)
 	}
-	s.nominated.set(info, new.Status.NominatedNodeName)
+	if !renominated { // what was decided meanwhile may not have been written yet
+		node = s.nominated.nodeFor(new.UID)
+	}
+	s.nominated.set(info, node)
+	if !changed {
+		return
+	}
 	if old == nil {
 		s.queue.Add(info, change(framework.PodUpdate, "pods", nil, new))
 		return
 	}
 	s.queue.Update(info, change(framework.PodUpdate, "pods", old, new))
+}
+
+// takesLess reports whether a resize freed something.
+func takesLess(old, new *v1.Pod) bool {
+	before, after := framework.PodRequests(old), framework.PodRequests(new)
+	return after.MilliCPU < before.MilliCPU || after.Memory < before.Memory
 }
 
 func terminal(pod *v1.Pod) bool {

@@ -37,6 +37,20 @@ func strip(obj any) (any, error) {
 	return obj, nil
 }
 
+// handle gives plugins their listers. The informers behind them are started with all others.
+func handle(factory informers.SharedInformerFactory) framework.Handle {
+	return framework.Handle{
+		Namespaces:             factory.Core().V1().Namespaces().Lister(),
+		Services:               factory.Core().V1().Services().Lister(),
+		ReplicationControllers: factory.Core().V1().ReplicationControllers().Lister(),
+		ReplicaSets:            factory.Apps().V1().ReplicaSets().Lister(),
+		StatefulSets:           factory.Apps().V1().StatefulSets().Lister(),
+		Claims:                 factory.Core().V1().PersistentVolumeClaims().Lister(),
+		Volumes:                factory.Core().V1().PersistentVolumes().Lister(),
+		Classes:                factory.Storage().V1().StorageClasses().Lister(),
+	}
+}
+
 // watch connects cache and queue with the informers. What it returns is done
 // once the handlers have seen all that exists.
 func (s *scheduler) watch(factory informers.SharedInformerFactory) ([]toolscache.DoneChecker, error) {
@@ -55,6 +69,29 @@ func (s *scheduler) watch(factory informers.SharedInformerFactory) ([]toolscache
 	if err := add(factory.InformerFor(&v1.Pod{}, newPodInformer), of(s.podChanged)); err != nil {
 		return nil, err
 	}
+	for _, watched := range []struct {
+		informer toolscache.SharedIndexInformer
+		resource string
+		event    framework.Event
+	}{
+		{factory.Core().V1().Namespaces().Informer(), "namespaces", framework.NamespaceLabelUpdate},
+		{factory.Core().V1().Services().Informer(), "services", framework.ServiceChange},
+		{factory.Core().V1().PersistentVolumeClaims().Informer(), "persistentvolumeclaims", framework.ClaimChange},
+		{factory.Core().V1().PersistentVolumes().Informer(), "persistentvolumes", framework.VolumeChange},
+		{factory.Storage().V1().StorageClasses().Informer(), "storageclasses.storage.k8s.io", framework.StorageClassChange},
+	} {
+		if err := add(watched.informer, s.moveOn(watched.event, watched.resource)); err != nil {
+			return nil, err
+		}
+	}
+	for _, informer := range []toolscache.SharedIndexInformer{
+		factory.Core().V1().ReplicationControllers().Informer(),
+		factory.Apps().V1().ReplicaSets().Informer(),
+		factory.Apps().V1().StatefulSets().Informer(),
+		factory.Policy().V1().PodDisruptionBudgets().Informer(),
+	} {
+		synced = append(synced, informer.HasSyncedChecker())
+	}
 	return synced, nil
 }
 
@@ -69,6 +106,17 @@ func handler(changed func(old, new any)) toolscache.ResourceEventHandler {
 			}
 			changed(obj, nil)
 		},
+	}
+}
+
+// moveOn returns a handler that lets an object's events try rejected pods again.
+func (s *scheduler) moveOn(event framework.Event, resource string) func(old, new any) {
+	return func(old, new any) {
+		o, _ := old.(metav1.Object)
+		n, _ := new.(metav1.Object)
+		if o != nil || n != nil {
+			s.queue.Move(change(event, resource, o, n))
+		}
 	}
 }
 

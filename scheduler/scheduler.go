@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
+	policylisters "k8s.io/client-go/listers/policy/v1"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
 
@@ -29,13 +30,15 @@ type scheduler struct {
 	tracer  oteltrace.Tracer
 	metrics *metrics
 
-	pods      corelisters.PodLister
-	profile   *profile.Profile
-	queue     *queue.Queue
-	cache     *cache.Cache
-	nominated *nominations
-	events    *events
-	workers   *workers
+	pods       corelisters.PodLister
+	profile    *profile.Profile
+	queue      *queue.Queue
+	cache      *cache.Cache
+	budgets    policylisters.PodDisruptionBudgetLister
+	nominated  *nominations
+	preempting *preemptions
+	events     *events
+	workers    *workers
 
 	// Of the scheduling loop alone.
 	snapshot *framework.Snapshot
@@ -87,20 +90,22 @@ func run(ctx context.Context, config Config, client kubernetes.Interface) error 
 }
 
 func newScheduler(config Config, client kubernetes.Interface, factory informers.SharedInformerFactory) *scheduler {
-	p := profile.New(config.Name, plugins.Default())
+	p := profile.New(config.Name, plugins.Default(handle(factory)))
 	s := &scheduler{
-		Config:    config,
-		client:    client,
-		tracer:    config.Tracer.Tracer(component),
-		pods:      podLister(factory),
-		profile:   p,
-		queue:     queue.New(queue.Config{Clock: config.Clock, Hints: p.Hints(), PreEnqueue: p.PreEnqueue}),
-		cache:     cache.New(),
-		nominated: newNominations(),
-		events:    newEvents(client, config),
-		workers:   newWorkers(config.Workers),
-		snapshot:  framework.NewSnapshot(),
-		rand:      rand.New(rand.NewPCG(config.Seed, config.Seed)),
+		Config:     config,
+		client:     client,
+		tracer:     config.Tracer.Tracer(component),
+		pods:       podLister(factory),
+		profile:    p,
+		queue:      queue.New(queue.Config{Clock: config.Clock, Hints: p.Hints(), PreEnqueue: p.PreEnqueue}),
+		cache:      cache.New(),
+		budgets:    factory.Policy().V1().PodDisruptionBudgets().Lister(),
+		nominated:  newNominations(),
+		preempting: newPreemptions(),
+		events:     newEvents(client, config),
+		workers:    newWorkers(config.Workers),
+		snapshot:   framework.NewSnapshot(),
+		rand:       rand.New(rand.NewPCG(config.Seed, config.Seed)),
 	}
 	s.metrics = newMetrics(config.Registerer, s.queue)
 	return s

@@ -13,8 +13,13 @@ type Snapshot struct {
 	WithAffinity             []*NodeInfo
 	WithRequiredAntiAffinity []*NodeInfo
 
-	byName map[string]*NodeInfo
+	byName  map[string]*NodeInfo
+	version int64 // rises with each Replace
+	changes []int // indexes of the nodes replaced last, the newest last
 }
+
+// maxChanges is for how many replaced nodes Changed can answer.
+const maxChanges = 1024
 
 // NewSnapshot returns a snapshot of nodes, in their order.
 func NewSnapshot(nodes ...*NodeInfo) *Snapshot {
@@ -44,11 +49,30 @@ func (s *Snapshot) Reset(nodes []*NodeInfo) {
 // counted anew only by Reset: they steer a preference and change rarely.
 func (s *Snapshot) Replace(n *NodeInfo) {
 	old := s.Nodes[n.Index]
+	s.version++
+	if len(s.changes) == 2*maxChanges {
+		s.changes = append(s.changes[:0], s.changes[maxChanges:]...)
+	}
+	s.changes = append(s.changes, n.Index)
 	s.Nodes[n.Index] = n
 	s.byName[n.Name()] = n
 	if touchesAffinity(old) || touchesAffinity(n) {
 		s.indexAffinity()
 	}
+}
+
+// Version counts the nodes replaced so far.
+func (s *Snapshot) Version() int64 { return s.version }
+
+// Changed returns the indexes of the nodes replaced since a version, some
+// perhaps more than once. It is not ok if they are too many to remember. So
+// sums over all nodes can be kept up to date at the price of those that changed.
+func (s *Snapshot) Changed(since int64) (indexes []int, ok bool) {
+	n := int(s.version - since)
+	if n > len(s.changes) {
+		return nil, false
+	}
+	return s.changes[len(s.changes)-n:], true
 }
 
 func (s *Snapshot) countImages(n *NodeInfo) {

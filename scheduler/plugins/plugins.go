@@ -4,11 +4,14 @@ package plugins
 
 import (
 	"github.com/kubesim/kubesim/scheduler/framework"
+	"github.com/kubesim/kubesim/scheduler/plugins/imagelocality"
+	"github.com/kubesim/kubesim/scheduler/plugins/interpodaffinity"
 	"github.com/kubesim/kubesim/scheduler/plugins/nodeaffinity"
 	"github.com/kubesim/kubesim/scheduler/plugins/nodename"
 	"github.com/kubesim/kubesim/scheduler/plugins/nodeports"
 	"github.com/kubesim/kubesim/scheduler/plugins/noderesources"
 	"github.com/kubesim/kubesim/scheduler/plugins/nodeunschedulable"
+	"github.com/kubesim/kubesim/scheduler/plugins/podtopologyspread"
 	"github.com/kubesim/kubesim/scheduler/plugins/schedulinggates"
 	"github.com/kubesim/kubesim/scheduler/plugins/tainttoleration"
 )
@@ -26,7 +29,7 @@ type Row struct {
 
 // Default returns the default profile of kube-scheduler with its weights. The
 // order matters: a node is rejected for the first reason found.
-func Default() []Row {
+func Default(handle framework.Handle) []Row {
 	return []Row{
 		{Plugin: schedulinggates.Plugin{}},
 		{Plugin: nodeunschedulable.Plugin{}, Local: true},
@@ -35,6 +38,9 @@ func Default() []Row {
 		{Plugin: nodeaffinity.Plugin{}, Weight: 2, Local: true},
 		{Plugin: nodeports.Plugin{}, Local: true},
 		{Plugin: noderesources.Fit{}, Weight: 1, Local: true},
+		{Plugin: podtopologyspread.New(handle), Weight: 2},
+		{Plugin: interpodaffinity.Plugin{Handle: handle}, Weight: 2},
 		{Plugin: noderesources.BalancedAllocation{}, Weight: 1, Local: true},
+		{Plugin: imagelocality.Plugin{}, Weight: 1},
 	}
 }

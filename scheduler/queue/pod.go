@@ -24,8 +24,11 @@ type Pod struct {
 	pool   pool
 	index  int // in a heap
 	expiry time.Time
-	since  int64 // first event that it has not seen, while in flight
-	gone   bool  // deleted while in flight
+
+	// While in flight:
+	since     int64 // first event that the attempt has not seen
+	activated bool  // to be tried again at once
+	gone      bool  // deleted
 }
 
 // UID of the pod.

@@ -49,7 +49,7 @@ func (q *Queue) land(p *Pod) *Pod {
 		delete(q.pods, p.UID())
 		return nil
 	}
-	p.Info = current.Info
+	p.Info, p.activated = current.Info, current.activated
 	q.pods[p.UID()] = p
 	return p
 }

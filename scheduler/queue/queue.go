@@ -91,8 +91,7 @@ func (q *Queue) update(p *Pod, info *framework.PodInfo, change framework.Change)
 	if p.pool == inFlight {
 		// The attempt goes on with the old pod; if it fails, the change counts.
 		q.record(change)
-		p = &Pod{Info: info, Attempts: p.Attempts, Added: p.Added, pool: inFlight, since: p.since}
-		q.pods[info.Pod.UID] = p
+		q.pods[info.Pod.UID] = &Pod{Info: info, pool: inFlight, since: p.since, activated: p.activated, gone: p.gone}
 		return
 	}
 	p.Info = info
@@ -176,7 +175,7 @@ func (q *Queue) tryPop() (*Pod, time.Duration) {
 	}
 	q.take(p)
 	p.Attempts++
-	p.since = q.eventBase + int64(len(q.events))
+	p.since, p.activated = q.eventBase+int64(len(q.events)), false
 	q.put(p, inFlight)
 	return p, 0
 }
@@ -239,6 +238,10 @@ func (q *Queue) Reject(p *Pod, plugins sets.Set[string]) {
 	}
 	p.Plugins = plugins
 	p.Queued = q.config.Clock.Now()
+	if p.activated {
+		q.requeue(p, p.Woke)
+		return
+	}
 	for _, change := range q.events[p.since-q.eventBase:] {
 		if q.helps(p, change) {
 			q.requeue(p, change)
@@ -279,13 +282,17 @@ func (q *Queue) Move(change framework.Change) {
 	}
 }
 
-// Activate puts pods back at once, whatever rejected them.
+// Activate puts a pod back, whatever rejected it.
 func (q *Queue) Activate(uid types.UID, change framework.Change) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if p, ok := q.waiting[uid]; ok {
+	p, ok := q.pods[uid]
+	switch {
+	case ok && p.pool == unschedulable:
 		q.take(p)
 		q.requeue(p, change)
+	case ok && p.pool == inFlight: // not rejected yet
+		p.activated = true
 	}
 }
 

@@ -1,0 +1,32 @@
+package framework
+
+import (
+	"k8s.io/apimachinery/pkg/labels"
+	appslisters "k8s.io/client-go/listers/apps/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	storagelisters "k8s.io/client-go/listers/storage/v1"
+)
+
+// Handle is what plugins may look up beyond pods and nodes.
+type Handle struct {
+	Namespaces             corelisters.NamespaceLister
+	Services               corelisters.ServiceLister
+	ReplicationControllers corelisters.ReplicationControllerLister
+	ReplicaSets            appslisters.ReplicaSetLister
+	StatefulSets           appslisters.StatefulSetLister
+	Claims                 corelisters.PersistentVolumeClaimLister
+	Volumes                corelisters.PersistentVolumeLister
+	Classes                storagelisters.StorageClassLister
+}
+
+// NamespaceLabels returns the labels of a namespace; none if it is not known.
+func (h Handle) NamespaceLabels(name string) labels.Set {
+	if h.Namespaces == nil {
+		return nil
+	}
+	namespace, err := h.Namespaces.Get(name)
+	if err != nil {
+		return nil
+	}
+	return namespace.Labels
+}
