@@ -77,7 +77,7 @@ func (g *graph) observe(now item) []types.UID {
 		old = &item{}
 	}
 	look := g.relink(old, &now)
-	if len(look) == 0 && len(now.owners) > 0 && !now.deleted && !g.allOwnersStay(&now) {
+	if !now.deleted && !g.allOwnersStay(&now) {
 		look = append(look, now.uid)
 	}
 	if now.orphaning && !old.orphaning {
