@@ -19,17 +19,52 @@ func (s *scheduler) bind(ctx context.Context, span oteltrace.Span, p *queue.Pod,
 		s.failed(ctx, span, p, fmt.Errorf("assuming pod on node %s: %w", node, err))
 		return
 	}
+	preparers, err := s.profile.Reserve(assumed, s.snapshot.Node(node))
+	if err != nil {
+		s.cache.Forget(p.UID())
+		s.failed(ctx, span, p, err)
+		return
+	}
 	s.queue.Done(p)
-	s.workers.do(ctx, p.UID(), func(context.Context) {
-		if err := s.postBinding(ctx, assumed.Pod); err != nil {
-			s.unbind(ctx, span, p, fmt.Errorf("binding rejected: %w", err))
+	if len(preparers) == 0 {
+		s.workers.do(ctx, p.UID(), func(context.Context) { s.bindNow(ctx, span, p, assumed) })
+		return
+	}
+	s.workers.slow(ctx, func(context.Context) {
+		if err := s.prepare(ctx, assumed, preparers); err != nil {
+			s.unbind(ctx, span, p, err)
 			return
 		}
-		span.End()
-		s.Logger.Debug("Bound pod", "pod", key(assumed.Pod), "node", node)
-		s.recordNow(ctx, assumed.Pod, occurrence{v1.EventTypeNormal, "Scheduled", "Binding",
-			fmt.Sprintf("Successfully assigned %s to %s", key(assumed.Pod), node), nil})
+		s.bindNow(ctx, span, p, assumed)
 	})
+}
+
+// prepare does what must be done before the binding, and may take minutes. The
+// node is written to the pod's status meanwhile, for those who wonder.
+func (s *scheduler) prepare(ctx context.Context, pod *framework.PodInfo, preparers []framework.BindPreparer) error {
+	node := pod.Pod.Spec.NodeName
+	if err := s.patchStatus(ctx, pod.Pod, map[string]any{"nominatedNodeName": node}); err != nil {
+		s.Logger.Debug("Failed to nominate a node", "pod", key(pod.Pod), "err", err)
+	}
+	for _, plugin := range preparers {
+		if err := plugin.PreBind(ctx, pod, node); err != nil {
+			return fmt.Errorf("running PreBind plugin %q: %w", plugin.Name(), err)
+		}
+	}
+	return nil
+}
+
+func (s *scheduler) bindNow(ctx context.Context, span oteltrace.Span, p *queue.Pod, assumed *framework.PodInfo) {
+	node := assumed.Pod.Spec.NodeName
+	if err := s.postBinding(ctx, assumed.Pod); err != nil {
+		s.unbind(ctx, span, p, fmt.Errorf("binding rejected: %w", err))
+		return
+	}
+	s.profile.Unreserve(assumed)
+	span.End()
+	s.Logger.Debug("Bound pod", "pod", key(assumed.Pod), "node", node)
+	s.recordNow(ctx, assumed.Pod, occurrence{v1.EventTypeNormal, "Scheduled", "Binding",
+		fmt.Sprintf("Successfully assigned %s to %s", key(assumed.Pod), node), nil})
 }
 
 func (s *scheduler) postBinding(ctx context.Context, pod *v1.Pod) error {
@@ -42,6 +77,7 @@ func (s *scheduler) postBinding(ctx context.Context, pod *v1.Pod) error {
 // unbind takes back what bind counted. The room is free again, which others
 // may have been waiting for.
 func (s *scheduler) unbind(ctx context.Context, span oteltrace.Span, p *queue.Pod, err error) {
+	s.profile.Unreserve(p.Info)
 	s.cache.Forget(p.UID())
 	s.queue.Move(change(framework.AssignedPodDelete, "pods", p.Info.Pod, nil))
 	s.failed(ctx, span, p, err)

@@ -37,9 +37,10 @@ func strip(obj any) (any, error) {
 	return obj, nil
 }
 
-// handle gives plugins their listers. The informers behind them are started with all others.
-func handle(factory informers.SharedInformerFactory) framework.Handle {
+// handle gives plugins client and listers. The informers behind them are started with all others.
+func handle(config Config, client kubernetes.Interface, factory informers.SharedInformerFactory) framework.Handle {
 	return framework.Handle{
+		Client: client, Clock: config.Clock,
 		Namespaces:             factory.Core().V1().Namespaces().Lister(),
 		Services:               factory.Core().V1().Services().Lister(),
 		ReplicationControllers: factory.Core().V1().ReplicationControllers().Lister(),

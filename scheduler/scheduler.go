@@ -90,7 +90,7 @@ func run(ctx context.Context, config Config, client kubernetes.Interface) error 
 }
 
 func newScheduler(config Config, client kubernetes.Interface, factory informers.SharedInformerFactory) *scheduler {
-	p := profile.New(config.Name, plugins.Default(handle(factory)))
+	p := profile.New(config.Name, plugins.Default(handle(config, client, factory)))
 	s := &scheduler{
 		Config:     config,
 		client:     client,

@@ -2,13 +2,18 @@ package framework
 
 import (
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/kubernetes"
 	appslisters "k8s.io/client-go/listers/apps/v1"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	storagelisters "k8s.io/client-go/listers/storage/v1"
+	"k8s.io/utils/clock"
 )
 
-// Handle is what plugins may look up beyond pods and nodes.
+// Handle is what plugins may use beyond pods and nodes. Only PreBind makes requests.
 type Handle struct {
+	Client kubernetes.Interface
+	Clock  clock.WithTicker
+
 	Namespaces             corelisters.NamespaceLister
 	Services               corelisters.ServiceLister
 	ReplicationControllers corelisters.ReplicationControllerLister

@@ -1,6 +1,8 @@
 package framework
 
 import (
+	"context"
+
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 )
@@ -91,4 +93,16 @@ func NormalizeByMax(scores []int64, reverse bool) {
 type Hinter interface {
 	Plugin
 	Hints() []Hint
+}
+
+// BindPreparer has work to do between the decision for a node and the binding.
+type BindPreparer interface {
+	Plugin
+	// Reserve sets aside, in the scheduling loop, what the pod needs on the
+	// node. It is slow if PreBind must be called, which may wait for others.
+	Reserve(pod *PodInfo, node *NodeInfo) (slow bool, err error)
+	PreBind(ctx context.Context, pod *PodInfo, node string) error
+	// Unreserve gives back what was reserved, if anything: the pod is bound, or
+	// could not be.
+	Unreserve(pod *PodInfo)
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/kubesim/kubesim/scheduler/plugins/podtopologyspread"
 	"github.com/kubesim/kubesim/scheduler/plugins/schedulinggates"
 	"github.com/kubesim/kubesim/scheduler/plugins/tainttoleration"
+	"github.com/kubesim/kubesim/scheduler/plugins/volumebinding"
+	"github.com/kubesim/kubesim/scheduler/plugins/volumerestrictions"
+	"github.com/kubesim/kubesim/scheduler/plugins/volumezone"
 )
 
 // Row is a plugin with its place in a profile.
@@ -38,6 +41,9 @@ func Default(handle framework.Handle) []Row {
 		{Plugin: nodeaffinity.Plugin{}, Weight: 2, Local: true},
 		{Plugin: nodeports.Plugin{}, Local: true},
 		{Plugin: noderesources.Fit{}, Weight: 1, Local: true},
+		{Plugin: volumerestrictions.Plugin{Claims: handle.Claims}},
+		{Plugin: volumebinding.New(handle)},
+		{Plugin: volumezone.Plugin{Handle: handle}},
 		{Plugin: podtopologyspread.New(handle), Weight: 2},
 		{Plugin: interpodaffinity.Plugin{Handle: handle}, Weight: 2},
 		{Plugin: noderesources.BalancedAllocation{}, Weight: 1, Local: true},

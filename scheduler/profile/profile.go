@@ -21,6 +21,7 @@ type Profile struct {
 	locals     int // how many of filters, from the first, are local
 	scores     []scoreRow
 	preEnqueue []framework.PreEnqueuePlugin
+	preparers  []framework.BindPreparer
 	hints      map[string][]framework.Hint
 
 	memos    map[string]*memo
@@ -60,6 +61,9 @@ func New(name string, rows []plugins.Row) *Profile {
 		if e, ok := row.Plugin.(framework.PreEnqueuePlugin); ok {
 			p.preEnqueue = append(p.preEnqueue, e)
 		}
+		if b, ok := row.Plugin.(framework.BindPreparer); ok {
+			p.preparers = append(p.preparers, b)
+		}
 		if h, ok := row.Plugin.(framework.Hinter); ok {
 			p.hints[row.Plugin.Name()] = h.Hints()
 		}
@@ -80,5 +84,26 @@ func (p *Profile) PreEnqueue(pod *v1.Pod) *framework.Status {
 	return nil
 }
 
-// String names the profile in logs.
-func (p *Profile) String() string { return fmt.Sprintf("profile %s", p.Name) }
+// Reserve lets plugins set aside what the pod needs on its node. It returns
+// those whose PreBind must be called.
+func (p *Profile) Reserve(pod *framework.PodInfo, node *framework.NodeInfo) ([]framework.BindPreparer, error) {
+	var slow []framework.BindPreparer
+	for _, plugin := range p.preparers {
+		needed, err := plugin.Reserve(pod, node)
+		if err != nil {
+			p.Unreserve(pod)
+			return nil, fmt.Errorf("running Reserve plugin %q: %w", plugin.Name(), err)
+		}
+		if needed {
+			slow = append(slow, plugin)
+		}
+	}
+	return slow, nil
+}
+
+// Unreserve gives back what Reserve set aside. It may be called from any goroutine.
+func (p *Profile) Unreserve(pod *framework.PodInfo) {
+	for _, plugin := range p.preparers {
+		plugin.Unreserve(pod)
+	}
+}
