@@ -20,10 +20,9 @@ const (
 	// peerURL names the member to the peers that it has not got; nothing listens there.
 	peerURL = "unix://kubesim"
 
-	// One member wins each election. Two ticks is the least that raft takes for
-	// the time-out, so a leader is there after at most 30 ms.
-	tickMillis    = 10
-	electionTicks = 2
+	// Raft's clock, as etcd sets it. The first election does not wait for it: see elect.
+	tickMillis    = 100
+	electionTicks = 10
 
 	// slowRequest is what etcd warns of. Its own 100 ms are for clusters.
 	slowRequest = time.Second

@@ -6,13 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
+	"go.etcd.io/raft/v3/raftpb"
 )
+
+// electionRetry is how often elect tries.
+const electionRetry = 2 * time.Millisecond
 
 // openEmbedded starts the server and waits until it leads its cluster of one.
 func openEmbedded(ctx context.Context, config Config, state *state) (backend, error) {
@@ -76,11 +81,34 @@ func (e *embedded) start(config Config) (err error) {
 		return unreadable(config.DataDir, err)
 	}
 	server.Start()
-	<-server.ReadyNotify()
+	if err := elect(server, e.state); err != nil {
+		return unreadable(config.DataDir, err)
+	}
 	e.server = server
 	e.kv = v3rpc.NewQuotaKVServer(server)
 	e.state.raise(server.KV().Rev())
 	return e.reclaimSpace(config.QuotaBytes)
+}
+
+// elect makes the server leader and returns when it is ready. A single member
+// wins each election, yet raft would wait for its time-out first, half a second
+// and more. The message that passes leadership on to a follower spares that.
+func elect(server *etcdserver.EtcdServer, state *state) error {
+	id := uint64(server.MemberID())
+	timeoutNow := &raftpb.Message{Type: raftpb.MsgTimeoutNow.Enum(), From: &id, To: &id}
+	retry := time.NewTicker(electionRetry)
+	defer retry.Stop()
+	for {
+		// In vain until the member has learnt from its log that it is one.
+		server.Process(context.Background(), timeoutNow)
+		select {
+		case <-server.ReadyNotify():
+			return nil
+		case <-state.failed:
+			return errors.Unwrap(state.failure())
+		case <-retry.C:
+		}
+	}
 }
 
 func newServer(config Config, state *state) (*etcdserver.EtcdServer, error) {
