@@ -52,6 +52,7 @@ func newManager(cfg Config) (*manager, error) {
 	if rc.QPS == 0 {
 		rc.QPS = -1 // the server is next door
 	}
+	rc.WarningHandler = rest.NoWarnings{} // such as that Endpoints are deprecated, at each write
 	rc.Wrap(trace.Transport)
 	client, err := kubernetes.NewForConfig(rc)
 	if err != nil {
@@ -74,12 +75,10 @@ func (m *manager) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	factory.Start(ctx.Done())
+	factory.StartWithContext(ctx)
 	defer factory.Shutdown()
-	for informer, synced := range factory.WaitForCacheSync(ctx.Done()) {
-		if !synced && ctx.Err() == nil {
-			return fmt.Errorf("the informer of %v did not sync", informer)
-		}
+	if synced := factory.WaitForCacheSyncWithContext(ctx); synced.Err != nil && ctx.Err() == nil {
+		return fmt.Errorf("informers: %w", synced.Err)
 	}
 	m.cfg.Logger.Info("Started controllers", "controllers", len(runners))
 	var running sync.WaitGroup
