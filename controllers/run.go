@@ -77,8 +77,8 @@ func (m *manager) run(ctx context.Context) error {
 	}
 	factory.StartWithContext(ctx)
 	defer factory.Shutdown()
-	if synced := factory.WaitForCacheSyncWithContext(ctx); synced.Err != nil && ctx.Err() == nil {
-		return fmt.Errorf("informers: %w", synced.Err)
+	if factory.WaitForCacheSyncWithContext(ctx).Err != nil {
+		return nil // the context ended first
 	}
 	m.cfg.Logger.Info("Started controllers", "controllers", len(runners))
 	var running sync.WaitGroup
