@@ -83,7 +83,8 @@ func writeFields(b *bytes.Buffer, v reflect.Value) error {
 			if err := writePlain(&member, v.Field(i)); err != nil {
 				return err
 			}
-			member = *bytes.NewBuffer(bytes.Trim(member.Bytes(), "{}"))
+			member.Truncate(member.Len() - len("}"))
+			member.Next(len("{"))
 		default:
 			fmt.Fprintf(&member, "%q:", f.Name)
 			if err := writeValue(&member, v.Field(i)); err != nil {
