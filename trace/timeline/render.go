@@ -16,9 +16,10 @@ const podsShown = 3
 func Render(w io.Writer, steps []Step) error {
 	shown, folded := fold(steps, podsShown)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TIME\tREVISION\tWHO\tDID\tWHY\tWOKEN BY")
+	fmt.Fprintln(table, "TIME\tREVISION\tWHO\tDID\tWOKEN BY\tWHY")
 	for _, step := range shown {
-		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%s\t%s\n", at(step.At), step.Revision, step.Who, step.Did, orDash(step.Why), woken(step))
+		fmt.Fprintf(table, "%s\t%d\t%s\t%s %s\t%s\t%s\n",
+			at(step.At), step.Revision, step.Who, step.Did, short(step.Object), woken(step), step.Why)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -36,29 +37,25 @@ type rest struct {
 	last        time.Duration
 }
 
-// fold keeps the steps of the first most pods, and those of all other kinds.
-func fold(steps []Step, most int) ([]Step, rest) {
-	pods := map[string]bool{} // by object: is it shown
-	var shown []Step
-	var folded rest
+// fold keeps the steps of the first pods, at most so many, and all steps of other kinds.
+func fold(steps []Step, most int) (shown []Step, folded rest) {
+	show := map[string]bool{} // by pod
 	for _, step := range steps {
 		if !strings.HasPrefix(step.Object, "pods/") {
 			shown = append(shown, step)
 			continue
 		}
-		show, known := pods[step.Object]
-		if !known {
-			show = len(pods) < most
-			pods[step.Object] = show
+		if _, known := show[step.Object]; !known {
+			show[step.Object] = len(show) < most
 		}
-		if show {
+		if show[step.Object] {
 			shown = append(shown, step)
 			continue
 		}
 		folded.steps++
 		folded.last = step.At
 	}
-	folded.pods = max(0, len(pods)-most)
+	folded.pods = max(0, len(show)-most)
 	return shown, folded
 }
 
@@ -70,19 +67,24 @@ func at(d time.Duration) string {
 	return fmt.Sprintf("+%.1fs", d.Seconds())
 }
 
+// woken names the revision that woke a component, and of what, unless that is
+// what it then wrote.
 func woken(step Step) string {
 	switch {
 	case step.Woke == 0:
 		return "-"
 	case step.WokeObject == "" || step.WokeObject == step.Object:
-		return fmt.Sprintf("revision %d", step.Woke)
+		return fmt.Sprint(step.Woke)
 	}
-	return fmt.Sprintf("revision %d of %s", step.Woke, step.WokeObject)
+	resource, _, _ := strings.Cut(step.WokeObject, "/")
+	resource, _, _ = strings.Cut(resource, ".")
+	return fmt.Sprintf("%d of %s", step.Woke, resource)
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
+// short is an object's name without group and namespace: all steps of a
+// timeline are in one namespace.
+func short(object string) string {
+	parts := strings.Split(object, "/")
+	resource, _, _ := strings.Cut(parts[0], ".")
+	return resource + "/" + parts[len(parts)-1]
 }

@@ -3,6 +3,7 @@ package timeline
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubesim/kubesim/trace"
@@ -10,11 +11,11 @@ import (
 
 // Step is one write on the way.
 type Step struct {
-	At       time.Duration // since the first request
+	At       time.Duration // since the first request began
 	Revision int64         // that the write made
 	Who      string        // component, or the client's User-Agent
-	Did      string        // in words: "created pods/default/web-1"
-	Object   string        // what was written
+	Did      string        // in the past tense: "created", "reported status of"
+	Object   string        // what was written, as spans name it
 	Why      string        // the component's decision in words, if it gave one
 	// Woke is the revision that made the component act, and WokeObject what was
 	// written at it; 0 for a client of its own will.
@@ -46,7 +47,17 @@ func Build(spans []trace.Span, objects []string) []Step {
 	for i, request := range requests {
 		steps[i] = newStep(request, byID[request.ParentID], start)
 	}
+	tighten(steps)
 	return steps
+}
+
+// tighten makes the times as ordered as the revisions. What is measured is when
+// each request was answered, some time after its write; but no revision is
+// written after a later one, so the earliest answer to a later one bounds it too.
+func tighten(steps []Step) {
+	for i := len(steps) - 2; i >= 0; i-- {
+		steps[i].At = min(steps[i].At, steps[i+1].At)
+	}
 }
 
 // isWrite tells the spans of requests that changed something.
@@ -71,7 +82,7 @@ func startOf(requests []*trace.Span, root string) time.Time {
 func newStep(request, parent *trace.Span, start time.Time) Step {
 	step := Step{
 		At: request.End.Sub(start), Revision: request.Wrote, Object: request.Object,
-		Who: request.UserAgent, Did: did(request) + " " + request.Object,
+		Who: request.UserAgent, Did: did(request),
 	}
 	if parent != nil {
 		step.Who = cmp.Or(parent.Component, step.Who)
@@ -105,7 +116,8 @@ func did(request *trace.Span) string {
 }
 
 // Descendants finds what was made on behalf of root: whatever a component
-// created while it worked on root, and so on down. Root comes first.
+// created while it worked on root, and so on down. Root comes first. Events are
+// left out, which tell of steps and are none.
 func Descendants(spans []trace.Span, root string) []string {
 	about := make(map[string]string, len(spans)) // by span ID: the object worked on
 	for _, s := range spans {
@@ -114,7 +126,7 @@ func Descendants(spans []trace.Span, root string) []string {
 	made := map[string][]string{}
 	for _, s := range spans {
 		by := about[s.ParentID]
-		if s.Verb == "create" && s.Subresource == "" && isWrite(&s) && by != "" && by != s.Object {
+		if s.Verb == "create" && s.Subresource == "" && isWrite(&s) && !isEvent(s.Object) && by != "" && by != s.Object {
 			made[by] = append(made[by], s.Object)
 		}
 	}
@@ -127,4 +139,8 @@ func Descendants(spans []trace.Span, root string) []string {
 		}
 	}
 	return family
+}
+
+func isEvent(object string) bool {
+	return strings.HasPrefix(object, "events/") || strings.HasPrefix(object, "events.events.k8s.io/")
 }
