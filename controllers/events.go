@@ -1,8 +1,6 @@
 package controllers
 
 import (
-	"context"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -14,8 +12,10 @@ import (
 // events sends the controllers' events, repeated ones as one with a count.
 type events struct{ record.EventBroadcaster }
 
-func newEvents(ctx context.Context, client kubernetes.Interface, clock clock.PassiveClock) *events {
-	broadcaster := record.NewBroadcaster(record.WithContext(ctx), record.WithCorrelatorOptions(record.CorrelatorOptions{Clock: clock}))
+// newEvents starts sending, until Shutdown: the last events come from workers
+// that are still ending when the context has.
+func newEvents(client kubernetes.Interface, clock clock.PassiveClock) *events {
+	broadcaster := record.NewBroadcaster(record.WithCorrelatorOptions(record.CorrelatorOptions{Clock: clock}))
 	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})
 	return &events{broadcaster}
 }

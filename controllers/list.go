@@ -28,6 +28,7 @@ type entry struct {
 func list() []entry {
 	return []entry{
 		{"serviceaccount-controller", serviceaccount.New},
+		{"serviceaccount-token-controller", serviceaccount.NewTokens},
 		{"root-ca-certificate-publisher-controller", rootca.New},
 		{"namespace-controller", namespace.New},
 		{"garbage-collector-controller", garbagecollector.New},
@@ -35,6 +36,7 @@ func list() []entry {
 		{"replicaset-controller", replicaset.New},
 		{"endpoints-controller", endpoints.New},
 		{"endpointslice-controller", endpointslice.New},
+		{"endpointslice-mirroring-controller", endpointslice.NewMirroring},
 	}
 }
 

@@ -68,7 +68,7 @@ func newManager(cfg Config) (*manager, error) {
 // run is the start-up, in order.
 func (m *manager) run(ctx context.Context) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(m.client, 0, informers.WithTransform(dropManagedFields))
-	events := newEvents(ctx, m.client, m.cfg.Clock)
+	events := newEvents(m.client, m.cfg.Clock)
 	defer events.Shutdown()
 
 	runners, err := m.construct(factory, events)
