@@ -62,9 +62,17 @@ func BenchmarkGet(b *testing.B) {
 }
 
 func BenchmarkOpen(b *testing.B) {
-	for b.Loop() {
-		open(b, etcd.Config{DataDir: newDir(b)})
-	}
+	b.Run("new", func(b *testing.B) {
+		for b.Loop() {
+			open(b, etcd.Config{DataDir: newDir(b)}).Close()
+		}
+	})
+	b.Run("existing", func(b *testing.B) {
+		config := etcd.Config{DataDir: newDir(b)}
+		for b.Loop() {
+			open(b, config).Close()
+		}
+	})
 }
 
 func measure(b *testing.B, op func(ctx context.Context, key string) error) {

@@ -24,6 +24,13 @@ const (
 	tickMillis    = 100
 	electionTicks = 10
 
+	// snapshotCount is after how many writes etcd starts a new log, and so
+	// how many it repeats at most when it starts; etcd's default is 10 000.
+	snapshotCount = 2000
+	// catchUpEntries is how much of its log etcd keeps in memory. It must
+	// exceed what is repeated by far: see elect.
+	catchUpEntries = 5000
+
 	// slowRequest is what etcd warns of. Its own 100 ms are for clusters.
 	slowRequest = time.Second
 )
@@ -51,10 +58,8 @@ func serverConfig(c Config, logger *zap.Logger) (config.ServerConfig, error) {
 		ElectionTicks:              electionTicks,
 		InitialElectionTickAdvance: true,
 
-		// The raft log in memory serves followers that lag. There are none, so
-		// keep little of it.
-		SnapshotCount:          5000,
-		SnapshotCatchUpEntries: 100,
+		SnapshotCount:          snapshotCount,
+		SnapshotCatchUpEntries: catchUpEntries,
 		MaxSnapFiles:           2,
 		MaxWALFiles:            2,
 

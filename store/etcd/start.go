@@ -6,18 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
-	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.etcd.io/etcd/server/v3/etcdserver/api/v3rpc"
-	"go.etcd.io/raft/v3/raftpb"
 )
-
-// electionRetry is how often elect tries.
-const electionRetry = 2 * time.Millisecond
 
 // openEmbedded starts the server and waits until it leads its cluster of one.
 func openEmbedded(ctx context.Context, config Config, state *state) (backend, error) {
@@ -30,8 +24,9 @@ func openEmbedded(ctx context.Context, config Config, state *state) (backend, er
 	go func() { started <- e.start(config) }()
 	select {
 	case err = <-started:
-	case <-state.failed: // start will never return
-		err = unreadable(config.DataDir, errors.Unwrap(state.failure()))
+	case <-state.failed: // start may never return
+		lock.Close()
+		return nil, unreadable(config.DataDir, errors.Unwrap(state.failure()))
 	case <-ctx.Done():
 		go func() { // start can't be interrupted
 			if <-started == nil {
@@ -42,11 +37,14 @@ func openEmbedded(ctx context.Context, config Config, state *state) (backend, er
 		}()
 		return nil, ctx.Err()
 	}
-	if err != nil {
+	if e.server == nil { // it was not ready
 		lock.Close()
 		return nil, err
 	}
-	if err := e.serveClients(config.ClientListen); err != nil {
+	if err == nil {
+		err = e.serveClients(config.ClientListen)
+	}
+	if err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil
@@ -76,50 +74,17 @@ func (e *embedded) start(config Config) (err error) {
 			err = unreadable(config.DataDir, fmt.Errorf("%v", p))
 		}
 	}()
-	server, err := newServer(config, e.state)
-	if err != nil {
+	if err := initialize(config, e.state); err != nil {
 		return unreadable(config.DataDir, err)
 	}
-	server.Start()
-	if err := elect(server, e.state); err != nil {
+	server, err := run(config, e.state, snapshotCount)
+	if err != nil {
 		return unreadable(config.DataDir, err)
 	}
 	e.server = server
 	e.kv = v3rpc.NewQuotaKVServer(server)
 	e.state.raise(server.KV().Rev())
 	return e.reclaimSpace(config.QuotaBytes)
-}
-
-// elect makes the server leader and returns when it is ready. A single member
-// wins each election, yet raft would wait for its time-out first, half a second
-// and more. The message that passes leadership on to a follower spares that.
-func elect(server *etcdserver.EtcdServer, state *state) error {
-	id := uint64(server.MemberID())
-	timeoutNow := &raftpb.Message{Type: raftpb.MsgTimeoutNow.Enum(), From: &id, To: &id}
-	retry := time.NewTicker(electionRetry)
-	defer retry.Stop()
-	for {
-		// In vain until the member has learnt from its log that it is one.
-		server.Process(context.Background(), timeoutNow)
-		select {
-		case <-server.ReadyNotify():
-			return nil
-		case <-state.failed:
-			return errors.Unwrap(state.failure())
-		case <-retry.C:
-		}
-	}
-}
-
-func newServer(config Config, state *state) (*etcdserver.EtcdServer, error) {
-	serverConfig, err := serverConfig(config, newLogger(config.Logger, faultHook{config.DataDir, state}))
-	if err != nil {
-		return nil, err
-	}
-	if err := checkDatabase(serverConfig.BackendPath()); err != nil {
-		return nil, err
-	}
-	return etcdserver.NewServer(serverConfig)
 }
 
 // reclaimSpace ends the state in which etcd refuses writes, as the database
