@@ -77,10 +77,10 @@ func (m *manager) run(ctx context.Context) error {
 	}
 	factory.StartWithContext(ctx)
 	defer factory.Shutdown()
-	if factory.WaitForCacheSyncWithContext(ctx).Err != nil {
-		return nil // the context ended first
+	if factory.WaitForCacheSyncWithContext(ctx).Err == nil {
+		m.cfg.Logger.Info("Started controllers", "controllers", len(runners))
 	}
-	m.cfg.Logger.Info("Started controllers", "controllers", len(runners))
+	// When the context ended first, the runners only end their queues.
 	var running sync.WaitGroup
 	for _, r := range runners {
 		running.Go(func() { r.Run(ctx) })

@@ -30,8 +30,8 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := &responseWriter{header: http.Header{}, request: r, response: make(chan *http.Response, 1)}
 	w.reader, w.writer = io.Pipe()
 	release := context.AfterFunc(r.Context(), func() {
+		w.writer.CloseWithError(context.Cause(r.Context())) // what the client reads next
 		cancel()
-		w.reader.CloseWithError(context.Cause(r.Context()))
 	})
 	w.closed = func() {
 		release()
