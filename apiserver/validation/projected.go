@@ -130,7 +130,7 @@ func (in projection) trustBundle(b *corev1.ClusterTrustBundleProjection, p *fiel
 }
 
 func (in projection) certificate(c *corev1.PodCertificateProjection, p *field.Path) field.ErrorList {
-	errs := signerName(c.SignerName, p.Child("signerName"))
+	errs := append(signerName(c.SignerName, p.Child("signerName")), userAnnotations(c.UserAnnotations, p.Child("userAnnotations"))...)
 	errs = append(errs, supported(c.KeyType, p.Child("keyType"), "ECDSAP256", "ECDSAP384", "ECDSAP521", "ED25519", "RSA3072", "RSA4096")...)
 	if s := c.MaxExpirationSeconds; s != nil {
 		const hour, day = 3600, 24 * 3600

@@ -74,6 +74,7 @@ var validators = map[schema.GroupVersionKind]validator{
 	autoscalingv1.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"):        create(validation.HorizontalPodAutoscalerV1, defaults.HorizontalPodAutoscalerV1),
 	autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"):        create(validation.HorizontalPodAutoscaler, defaults.HorizontalPodAutoscaler),
 	certificatesv1.SchemeGroupVersion.WithKind("CertificateSigningRequest"):     create(validation.CertificateSigningRequest, withoutStatus),
+	certificatesv1.SchemeGroupVersion.WithKind("PodCertificateRequest"):         create(validation.PodCertificateRequest, defaults.PodCertificateRequest),
 	certificatesv1.SchemeGroupVersion.WithKind("ClusterTrustBundle"):            create(validation.ClusterTrustBundle),
 	flowcontrolv1.SchemeGroupVersion.WithKind("FlowSchema"):                     create(validation.FlowSchema, defaults.FlowSchema),
 	flowcontrolv1.SchemeGroupVersion.WithKind("PriorityLevelConfiguration"):     create(validation.PriorityLevelConfiguration, defaults.PriorityLevelConfiguration),
