@@ -87,6 +87,9 @@ func replayCreates(t *testing.T, cases []recording) (same, all int) {
 			diff := differing(causesOf(v.validate(obj)), want)
 			if diff == "" && s.Want.Code == 201 {
 				diff = differingTexts(v.warn(obj), s.Want.Warnings)
+				if errs := rewritten(v, obj); len(errs) > 0 {
+					diff += fmt.Sprintf("\nunchanged, yet %s", errs.ToAggregate())
+				}
 			}
 			if diff == "" {
 				same++
@@ -132,6 +135,14 @@ func decodeRecorded(body json.RawMessage, path string) runtime.Object {
 		meta.SetName(meta.GetGenerateName() + generated)
 	}
 	return obj
+}
+
+// rewritten are the errors of an accepted object that is written back unchanged.
+func rewritten(v validator, obj runtime.Object) field.ErrorList {
+	if v.rewrite == nil {
+		return nil
+	}
+	return v.rewrite(obj)
 }
 
 // generated is the random end of a generated name, which recordings mask.

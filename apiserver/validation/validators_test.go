@@ -32,6 +32,7 @@ import (
 // validator prepares a new object as the server would and checks it.
 type validator struct {
 	validate func(runtime.Object) field.ErrorList
+	rewrite  func(runtime.Object) field.ErrorList // the same object again, as an update
 	warn     func(runtime.Object) []string
 }
 
@@ -115,13 +116,20 @@ func asked[T any](validate func(*T) field.ErrorList) validator {
 
 // create adapts a kind's function to any object, after the given preparations.
 func create[T any](validate func(obj, old *T) field.ErrorList, prepare ...func(*T)) validator {
-	return validator{warn: func(runtime.Object) []string { return nil }, validate: func(obj runtime.Object) field.ErrorList {
-		typed := any(obj).(*T)
-		for _, p := range prepare {
-			p(typed)
-		}
-		return validate(typed, nil)
-	}}
+	return validator{
+		warn: func(runtime.Object) []string { return nil },
+		validate: func(obj runtime.Object) field.ErrorList {
+			typed := any(obj).(*T)
+			for _, p := range prepare {
+				p(typed)
+			}
+			return validate(typed, nil)
+		},
+		rewrite: func(obj runtime.Object) field.ErrorList {
+			obj.(metav1.Object).SetResourceVersion("1")
+			return validate(any(obj).(*T), any(obj.DeepCopyObject()).(*T))
+		},
+	}
 }
 
 // warned adds the kind's warnings, about the object as validate prepared it.
