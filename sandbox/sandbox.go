@@ -87,10 +87,14 @@ func openStore(ctx context.Context, cfg Config) (store.Store, error) {
 	if cfg.Store == StoreMemory {
 		return memory.New(), nil
 	}
-	return etcd.Open(ctx, etcd.Config{
+	s, err := etcd.Open(ctx, etcd.Config{
 		DataDir: cfg.etcdDir(), ClientListen: cfg.EtcdListen, NoFsync: cfg.NoFsync,
 		Endpoints: cfg.EtcdServers, Logger: cfg.Logger,
 	})
+	if err != nil {
+		return nil, err // not s, which would be a store.Store that is not nil
+	}
+	return s, nil
 }
 
 // debug serves what only this process knows.

@@ -1,0 +1,81 @@
+package sandbox_test
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kubesim/kubesim/"
+
+// allowed says which parts of the module a part may import besides itself.
+// Dependencies point one way, and the components meet through the API alone.
+func allowed() map[string][]string {
+	return map[string][]string{
+		"store":       {},
+		"trace":       {},
+		"apiserver":   {"store", "trace"},
+		"controllers": {"trace"},
+		"scheduler":   {"trace"},
+		"fakelet":     {"trace"},
+		"sandbox":     {"apiserver", "controllers", "fakelet", "scheduler", "store", "trace"},
+		"bench":       {"store"}, // raw etcd, to measure beside the API server
+		"cmd":         {"bench", "controllers", "fakelet", "sandbox", "scheduler", "trace"},
+	}
+}
+
+// TestImports holds the code, tests left out, to the rules above.
+func TestImports(t *testing.T) {
+	rules := allowed()
+	seen := map[string]bool{}
+	for path, imports := range dependencies(t) {
+		if path == "k8s.io/kubernetes" || strings.HasPrefix(path, "k8s.io/kubernetes/") {
+			t.Errorf("%s is linked", path)
+		}
+		part, ours := partOf(path)
+		if !ours {
+			continue
+		}
+		seen[part] = true
+		may, known := rules[part]
+		if !known {
+			t.Errorf("%s: there is no rule for %s", path, part)
+		}
+		for _, imported := range imports {
+			if strings.HasPrefix(imported, "k8s.io/apiserver/") {
+				t.Errorf("%s imports %s, the server that we write ourselves", path, imported)
+			}
+			if other, ours := partOf(imported); ours && other != part && !slices.Contains(may, other) {
+				t.Errorf("%s imports %s", path, imported)
+			}
+		}
+	}
+	for part := range rules {
+		if !seen[part] {
+			t.Errorf("there is a rule for %s, which does not exist", part)
+		}
+	}
+}
+
+// partOf is the first folder of a package of this module.
+func partOf(path string) (part string, ours bool) {
+	below, ours := strings.CutPrefix(path, module)
+	part, _, _ = strings.Cut(below, "/")
+	return part, ours
+}
+
+// dependencies are all packages that are linked, with what they import.
+func dependencies(t *testing.T) map[string][]string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"...").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	packages := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		packages[fields[0]] = fields[1:]
+	}
+	return packages
+}
