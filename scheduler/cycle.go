@@ -97,18 +97,18 @@ func (s *scheduler) schedule(ctx context.Context, span oteltrace.Span, pod *fram
 	}
 	switch len(feasible) {
 	case 0:
-		explain(span, diagnosis, profile.Scores{}, "")
+		explain(span, s.snapshot, diagnosis, profile.Scores{}, "")
 		s.preempt(ctx, attempt, diagnosis)
 		return placement{}, diagnosis, nil
 	case 1:
 		node := feasible[0].Name()
-		explain(span, diagnosis, profile.Scores{Nodes: feasible}, node)
-		return placement{node, fmt.Sprintf("%s, the only feasible node found of %d", node, diagnosis.NumNodes)}, nil, nil
+		explain(span, s.snapshot, diagnosis, profile.Scores{Nodes: feasible}, node)
+		return placement{node, fmt.Sprintf("%s, the only feasible node found of %d", node, diagnosis.NumNodes())}, nil, nil
 	}
 	scores := attempt.Score(feasible)
 	best := s.choose(scores.Totals)
 	node := feasible[best].Name()
-	explain(span, diagnosis, scores, node)
+	explain(span, s.snapshot, diagnosis, scores, node)
 	return placement{node, fmt.Sprintf("%s of %d feasible, score %d", node, len(feasible), scores.Totals[best])}, nil, nil
 }
 
@@ -136,7 +136,7 @@ func (s *scheduler) findFeasible(attempt *profile.Attempt, diagnosis *framework.
 		case status.OK():
 			feasible = append(feasible, node)
 		case status.Rejected():
-			diagnosis.Set(node.Name(), status)
+			diagnosis.Set(node, status)
 		default:
 			return nil, fmt.Errorf("running %q filter plugin: %w", status.Plugin, status.Err)
 		}

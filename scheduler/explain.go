@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"go.opentelemetry.io/otel/attribute"
 	oteltrace "go.opentelemetry.io/otel/trace"
@@ -53,7 +54,7 @@ func (s *scheduler) startSpan(ctx context.Context, p *queue.Pod) (context.Contex
 
 // explain puts the table into the span: the chosen node, then other feasible
 // ones, then rejected ones.
-func explain(span oteltrace.Span, diagnosis *framework.Diagnosis, scores profile.Scores, chosen string) {
+func explain(span oteltrace.Span, snapshot *framework.Snapshot, diagnosis *framework.Diagnosis, scores profile.Scores, chosen string) {
 	if !span.IsRecording() {
 		return
 	}
@@ -68,11 +69,14 @@ func explain(span oteltrace.Span, diagnosis *framework.Diagnosis, scores profile
 			rows = append(rows, feasibleRow(scores, i))
 		}
 	}
-	for name, status := range diagnosis.Statuses {
+	for _, node := range snapshot.Nodes {
 		if len(rows) >= maxExplained {
 			break
 		}
-		rows = append(rows, NodeVerdict{Node: name, Rejected: status.Plugin, Reasons: status.Reasons})
+		known := slices.ContainsFunc(rows, func(row NodeVerdict) bool { return row.Node == node.Name() })
+		if status := diagnosis.Status(node); status != nil && !known {
+			rows = append(rows, NodeVerdict{Node: node.Name(), Rejected: status.Plugin, Reasons: status.Reasons})
+		}
 	}
 	table, err := json.Marshal(rows)
 	if err != nil {

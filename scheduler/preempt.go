@@ -31,7 +31,7 @@ func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagn
 	nominated := s.snapshot.Node(s.nominated.nodeFor(pod.Pod.UID))
 	var verdict *framework.Status
 	if nominated != nil {
-		verdict = diagnosis.Status(nominated.Name())
+		verdict = diagnosis.Status(nominated)
 	}
 	if why := defaultpreemption.Eligible(pod, nominated, verdict); why != "" {
 		diagnosis.PostFilter = "preemption: " + why
@@ -54,11 +54,11 @@ func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagn
 // candidates tries the nodes where evictions could help. If they do nowhere,
 // the diagnosis returned says why.
 func (s *scheduler) candidates(attempt *profile.Attempt, diagnosis *framework.Diagnosis) ([]defaultpreemption.Candidate, *framework.Diagnosis) {
-	trials := framework.NewDiagnosis(diagnosis.NumNodes)
+	trials := framework.NewDiagnosis(diagnosis.NumNodes())
 	trials.Absent = framework.RejectForGood(defaultpreemption.Name, "Preemption is not helpful for scheduling")
 	var nodes []*framework.NodeInfo
 	for _, node := range s.snapshot.Nodes {
-		if status := diagnosis.Status(node.Name()); status != nil && status.Code == framework.Unschedulable {
+		if status := diagnosis.Status(node); status != nil && status.Code == framework.Unschedulable {
 			nodes = append(nodes, node)
 		}
 	}
@@ -73,13 +73,13 @@ func (s *scheduler) candidates(attempt *profile.Attempt, diagnosis *framework.Di
 		node := nodes[(offset+i)%len(nodes)]
 		potential := defaultpreemption.Potential(attempt.Pod, node)
 		if len(potential) == 0 {
-			trials.Set(node.Name(), none)
+			trials.Set(node, none)
 			continue
 		}
 		c, status := defaultpreemption.SelectVictims(attempt.Clone(), node.Clone(), potential, budgets)
 		switch {
 		case !status.OK():
-			trials.Set(node.Name(), status)
+			trials.Set(node, status)
 		case len(c.Victims) > 0:
 			found = append(found, c)
 		}

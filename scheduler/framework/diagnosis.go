@@ -10,42 +10,51 @@ import (
 
 // Diagnosis says why a pod fits nowhere.
 type Diagnosis struct {
-	NumNodes int
-	// Statuses by node. A node without an entry has status Absent.
-	Statuses map[string]*Status
-	Absent   *Status
+	// Absent is the status of the nodes that none was set for.
+	Absent *Status
 	// PreFilter is set when the pod was rejected as such, before any node was looked at.
 	PreFilter *Status
 	// PostFilter is what preemption has to say.
 	PostFilter string
 	// Plugins that rejected the pod somewhere: their events may help.
 	Plugins sets.Set[string]
+
+	nodes    int
+	statuses []*Status // by NodeInfo.Index; nil until one is set
 }
 
 // NewDiagnosis returns an empty diagnosis for a cluster of so many nodes.
-func NewDiagnosis(numNodes int) *Diagnosis {
-	return &Diagnosis{NumNodes: numNodes, Statuses: map[string]*Status{}, Plugins: sets.New[string]()}
+func NewDiagnosis(nodes int) *Diagnosis {
+	return &Diagnosis{Plugins: sets.New[string](), nodes: nodes}
 }
+
+// NumNodes is the size of the cluster.
+func (d *Diagnosis) NumNodes() int { return d.nodes }
 
 // Set records the verdict on a node.
-func (d *Diagnosis) Set(node string, s *Status) {
-	d.Statuses[node] = s
-	d.Plugins.Insert(s.Plugin)
+func (d *Diagnosis) Set(node *NodeInfo, s *Status) {
+	if d.statuses == nil {
+		d.statuses = make([]*Status, d.nodes)
+	}
+	d.statuses[node.Index] = s
+	if !d.Plugins.Has(s.Plugin) {
+		d.Plugins.Insert(s.Plugin)
+	}
 }
 
-// Status returns the verdict on a node.
-func (d *Diagnosis) Status(node string) *Status {
-	if s, ok := d.Statuses[node]; ok {
-		return s
+// Status returns the verdict on a node; nil if nothing speaks against it.
+func (d *Diagnosis) Status(node *NodeInfo) *Status {
+	if d.statuses == nil || d.statuses[node.Index] == nil {
+		return d.Absent
 	}
-	return d.Absent
+	return d.statuses[node.Index]
 }
 
 // Message is the sentence that users know: "0/3 nodes are available: 1
 // Insufficient cpu, …". Reasons are sorted as text, numbers included.
 func (d *Diagnosis) Message() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "0/%d nodes are available:", d.NumNodes)
+	fmt.Fprintf(&b, "0/%d nodes are available:", d.NumNodes())
 	if d.PreFilter != nil {
 		fmt.Fprintf(&b, " %s.", d.PreFilter.Message())
 	} else if reasons := d.reasons(); len(reasons) > 0 {
@@ -59,10 +68,14 @@ func (d *Diagnosis) Message() string {
 
 func (d *Diagnosis) reasons() []string {
 	counts := map[*Status]int{} // nodes mostly share a few statuses
-	for _, s := range d.Statuses {
-		counts[s]++
+	absent := d.nodes
+	for _, s := range d.statuses {
+		if s != nil {
+			counts[s]++
+			absent--
+		}
 	}
-	if absent := d.NumNodes - len(d.Statuses); absent > 0 && d.Absent != nil {
+	if d.Absent != nil && absent > 0 {
 		counts[d.Absent] += absent
 	}
 	histogram := map[string]int{}

@@ -1,6 +1,7 @@
 package framework_test
 
 import (
+	"slices"
 	"testing"
 
 	v1 "k8s.io/api/core/v1"
@@ -120,43 +121,44 @@ func TestDiagnosisMessage(t *testing.T) {
 	both := framework.Reject("NodeResourcesFit", "Insufficient cpu", "Insufficient memory")
 	taint := framework.RejectForGood("TaintToleration", "node(s) had untolerated taint(s)")
 	for name, test := range map[string]struct {
-		diagnosis framework.Diagnosis
-		want      string
+		statuses []*framework.Status // by node
+		more     framework.Diagnosis
+		want     string
 	}{
 		"reasons are sorted as text": {
-			framework.Diagnosis{NumNodes: 12, Statuses: statuses(10, cpu, 2, taint)},
+			slices.Concat(slices.Repeat([]*framework.Status{cpu}, 10), []*framework.Status{taint, taint}),
+			framework.Diagnosis{},
 			"0/12 nodes are available: 10 Insufficient cpu, 2 node(s) had untolerated taint(s).",
 		},
 		"a node counts for each of its reasons": {
-			framework.Diagnosis{NumNodes: 3, Statuses: statuses(1, cpu, 2, both), PostFilter: "preemption: none."},
+			[]*framework.Status{cpu, both, both},
+			framework.Diagnosis{PostFilter: "preemption: none."},
 			"0/3 nodes are available: 2 Insufficient memory, 3 Insufficient cpu. preemption: none.",
 		},
 		"nodes not looked at": {
-			framework.Diagnosis{NumNodes: 3, Statuses: statuses(1, cpu, 0, nil), Absent: taint},
+			[]*framework.Status{cpu, nil, nil},
+			framework.Diagnosis{Absent: taint},
 			"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had untolerated taint(s).",
 		},
 		"rejected before any node": {
-			framework.Diagnosis{NumNodes: 3, PreFilter: framework.RejectForGood("VolumeBinding", "no claim"), PostFilter: "not found"},
+			[]*framework.Status{nil, nil, nil},
+			framework.Diagnosis{PreFilter: framework.RejectForGood("VolumeBinding", "no claim"), PostFilter: "not found"},
 			"0/3 nodes are available: no claim. not found",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := test.diagnosis.Message(); got != test.want {
+			d := framework.NewDiagnosis(len(test.statuses))
+			d.Absent, d.PreFilter, d.PostFilter = test.more.Absent, test.more.PreFilter, test.more.PostFilter
+			for i, status := range test.statuses {
+				if status != nil {
+					d.Set(&framework.NodeInfo{Index: i}, status)
+				}
+			}
+			if got := d.Message(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})
 	}
-}
-
-func statuses(n int, a *framework.Status, m int, b *framework.Status) map[string]*framework.Status {
-	all := map[string]*framework.Status{}
-	for i := range n {
-		all[string(rune('a'+i))] = a
-	}
-	for i := range m {
-		all[string(rune('A'+i))] = b
-	}
-	return all
 }
 
 func TestSnapshotChanged(t *testing.T) {

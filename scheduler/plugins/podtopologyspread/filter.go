@@ -25,7 +25,7 @@ func (pl Plugin) PreFilter(pod *framework.PodInfo, snapshot *framework.Snapshot)
 		return nil, nil
 	}
 	t := pl.tallies.count(c, snapshot)
-	f := &filter{constraints: c, state: make([]spread, len(c.list))}
+	f := &filter{constraints: c, tally: t, state: make([]spread, len(c.list))}
 	for i := range c.list {
 		f.state[i] = spread{domains: t.domains[i], self: selects(&c.list[i], pod.Pod)}
 		f.state[i].findFewest()
@@ -35,6 +35,7 @@ func (pl Plugin) PreFilter(pod *framework.PodInfo, snapshot *framework.Snapshot)
 
 type filter struct {
 	*constraints
+	tally *tally
 	state []spread // by constraint
 }
 
@@ -67,11 +68,11 @@ func (s *spread) findFewest() {
 func (f *filter) Filter(node *framework.NodeInfo) *framework.Status {
 	for i := range f.list {
 		c, s := &f.list[i], &f.state[i]
-		value, ok := node.Node.Labels[c.topologyKey]
-		if !ok {
+		n := f.tally.at(i, node)
+		if !n.labelled {
 			return unlabeled
 		}
-		if Skew(s.pods(value)+s.self, s.fewest, len(s.domains), c.minDomains) > c.maxSkew {
+		if Skew(s.pods(n.value)+s.self, s.fewest, len(s.domains), c.minDomains) > c.maxSkew {
 			return skewed
 		}
 	}
@@ -112,7 +113,7 @@ func (f *filter) move(pod *framework.PodInfo, node *framework.NodeInfo, n int64)
 
 // Clone implements framework.ClusterFilter.
 func (f *filter) Clone() framework.ClusterFilter {
-	c := &filter{constraints: f.constraints, state: append([]spread(nil), f.state...)}
+	c := &filter{constraints: f.constraints, tally: f.tally, state: append([]spread(nil), f.state...)}
 	for i := range c.state {
 		c.state[i].moved = maps.Clone(c.state[i].moved)
 	}

@@ -22,7 +22,6 @@ func (pl Plugin) PreScore(pod *framework.PodInfo, snapshot *framework.Snapshot, 
 	s := &scorer{
 		constraints: c,
 		tally:       pl.tallies.count(c, snapshot),
-		nodes:       len(snapshot.Nodes),
 		weights:     make([]float64, len(c.list)),
 	}
 	s.weigh(feasible)
@@ -32,7 +31,6 @@ func (pl Plugin) PreScore(pod *framework.PodInfo, snapshot *framework.Snapshot, 
 type scorer struct {
 	*constraints
 	tally   *tally
-	nodes   int
 	weights []float64 // by constraint
 }
 
@@ -53,7 +51,7 @@ func (s *scorer) weigh(feasible []*framework.NodeInfo) {
 			if values[i] == nil {
 				values[i] = map[string]struct{}{}
 			}
-			values[i][s.at(i, node).value] = struct{}{}
+			values[i][s.tally.at(i, node).value] = struct{}{}
 		}
 	}
 	for i := range s.list {
@@ -63,10 +61,6 @@ func (s *scorer) weigh(feasible []*framework.NodeInfo) {
 		}
 		s.weights[i] = math.Log(float64(domains + 2))
 	}
-}
-
-func (s *scorer) at(constraint int, node *framework.NodeInfo) *nodeTally {
-	return &s.tally.nodes[constraint*s.nodes+node.Index]
 }
 
 // ignores reports whether a node is out of account for lack of a label.
@@ -82,14 +76,14 @@ func (s *scorer) Score(node *framework.NodeInfo) int64 {
 	var score float64
 	for i := range s.list {
 		c := &s.list[i]
-		value, ok := node.Node.Labels[c.topologyKey]
-		if !ok {
+		n := s.tally.at(i, node)
+		if !n.labelled {
 			continue
 		}
 		var pods int64
 		if c.topologyKey == v1.LabelHostname {
-			pods = s.at(i, node).pods
-		} else if domain := s.tally.domains[i][value]; domain != nil {
+			pods = n.pods
+		} else if domain := s.tally.domains[i][n.value]; domain != nil {
 			pods = domain.pods
 		}
 		score += float64(pods)*s.weights[i] + float64(c.maxSkew-1)

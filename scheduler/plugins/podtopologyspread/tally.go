@@ -16,15 +16,17 @@ type tallies struct {
 type tally struct {
 	layout, version int64 // of the snapshot it is true for
 	used            int64
+	size            int         // nodes in the snapshot
 	nodes           []nodeTally // by constraint, then by node
 	domains         []domains   // by constraint
 }
 
 // nodeTally is one node's part in one constraint.
 type nodeTally struct {
-	value  string // of the topology label
-	pods   int64
-	counts bool // has the label and is taken into account
+	value    string // of the topology label
+	labelled bool   // has that label
+	counts   bool   // is taken into account
+	pods     int64
 }
 
 // domains of one constraint, by value of the topology label.
@@ -69,40 +71,48 @@ func (t *tallies) evict() {
 func (t *tally) update(c *constraints, snapshot *framework.Snapshot) {
 	changed, ok := snapshot.Changed(t.version)
 	if t.nodes == nil || t.layout != snapshot.Layout || !ok {
-		t.nodes = make([]nodeTally, len(c.list)*len(snapshot.Nodes))
+		t.size = len(snapshot.Nodes)
+		t.nodes = make([]nodeTally, len(c.list)*t.size)
 		t.domains = make([]domains, len(c.list))
 		for i := range t.domains {
 			t.domains[i] = domains{}
 		}
 		for _, node := range snapshot.Nodes {
-			t.look(c, node, len(snapshot.Nodes))
+			t.look(c, node)
 		}
 	} else {
 		for _, index := range changed {
-			t.look(c, snapshot.Nodes[index], len(snapshot.Nodes))
+			t.look(c, snapshot.Nodes[index])
 		}
 	}
 	t.layout, t.version = snapshot.Layout, snapshot.Version()
 }
 
 // look replaces what the node contributes.
-func (t *tally) look(c *constraints, node *framework.NodeInfo, nodes int) {
+func (t *tally) look(c *constraints, node *framework.NodeInfo) {
 	all := !c.requireAll || c.hasLabels(node.Node)
 	for i := range c.list {
-		n := &t.nodes[i*nodes+node.Index]
+		n := t.at(i, node)
 		if n.counts {
 			t.domains[i].add(n.value, -n.pods, -1)
 		}
 		value, labelled := node.Node.Labels[c.list[i].topologyKey]
 		*n = nodeTally{
-			value:  value,
-			pods:   matching(node.Pods, c.list[i].selector, c.pod.Pod.Namespace),
-			counts: labelled && all && c.counts(i, node.Node),
+			value:    value,
+			labelled: labelled,
+			counts:   labelled && all && c.counts(i, node.Node),
+			pods:     matching(node.Pods, c.list[i].selector, c.pod.Pod.Namespace),
 		}
 		if n.counts {
 			t.domains[i].add(n.value, n.pods, 1)
 		}
 	}
+}
+
+// at returns a node's part in the i-th constraint. The node may have other
+// pods by now, in thought.
+func (t *tally) at(i int, node *framework.NodeInfo) *nodeTally {
+	return &t.nodes[i*t.size+node.Index]
 }
 
 func (d domains) add(value string, pods int64, nodes int) {
