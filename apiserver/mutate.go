@@ -195,9 +195,10 @@ func (q *request) checkPreconditions(m, before metav1.Object) error {
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
 		})
 	case version != "":
-		if _, err := parseRevision(version); err != nil {
+		var invalid *field.Error
+		if _, err := parseRevision(version); errors.As(err, &invalid) {
 			return apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, field.ErrorList{
-				field.Invalid(field.NewPath("metadata", "resourceVersion"), version, err.(*field.Error).Detail),
+				field.Invalid(field.NewPath("metadata", "resourceVersion"), version, invalid.Detail),
 			})
 		}
 		return apierrors.NewConflict(q.subject(), q.name, errModified)

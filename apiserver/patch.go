@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 
@@ -104,12 +105,14 @@ func (s *Server) strategicPatcher(q *request, body []byte) (func([]byte) ([]byte
 		if err == nil {
 			return out, nil
 		}
-		switch err {
-		case mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
-			mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat:
-			return nil, apierrors.NewBadRequest(err.Error())
-		case mergepatch.ErrNoListOfLists:
+		if errors.Is(err, mergepatch.ErrNoListOfLists) {
 			return nil, notAppliable(err)
+		}
+		for _, malformed := range []error{mergepatch.ErrBadJSONDoc, mergepatch.ErrBadPatchFormatForPrimitiveList, mergepatch.ErrBadPatchFormatForRetainKeys,
+			mergepatch.ErrBadPatchFormatForSetElementOrderList, mergepatch.ErrUnsupportedStrategicMergePatchFormat} {
+			if errors.Is(err, malformed) {
+				return nil, apierrors.NewBadRequest(err.Error())
+			}
 		}
 		return nil, err
 	}, nil
