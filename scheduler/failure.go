@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -29,7 +30,7 @@ func (s *scheduler) rejected(ctx context.Context, span oteltrace.Span, p *queue.
 
 // failed puts a pod whose attempt ended in an error back into the queue and says so.
 func (s *scheduler) failed(ctx context.Context, span oteltrace.Span, p *queue.Pod, err error) {
-	if err == errNoNodes {
+	if errors.Is(err, errNoNodes) {
 		span.SetAttributes(trace.Decision.String(err.Error()))
 		pod := p.Info.Pod
 		s.queue.Reject(p, nil)
