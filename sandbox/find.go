@@ -17,22 +17,27 @@ const findTimeout = 2 * time.Second
 // Find returns how to reach a running sandbox: that of the data directory, or
 // else one at the fallback URL.
 func Find(ctx context.Context, dataDir, fallback string) (*rest.Config, error) {
-	var candidates []*rest.Config
-	path := KubeconfigPath(dataDir)
-	if _, err := os.Stat(path); err == nil {
-		config, err := clientcmd.BuildConfigFromFlags("", path)
-		if err != nil {
-			return nil, err
-		}
-		candidates = append(candidates, config)
+	if path := FindKubeconfig(ctx, dataDir); path != "" {
+		return clientcmd.BuildConfigFromFlags("", path)
 	}
-	candidates = append(candidates, &rest.Config{Host: fallback})
-	for _, config := range candidates {
-		if answers(ctx, config) {
-			return config, nil
-		}
+	if config := (&rest.Config{Host: fallback}); answers(ctx, config) {
+		return config, nil
 	}
 	return nil, fmt.Errorf("no sandbox is running on %s or at %s: start one with `kubesim up`, or name a server with --server or --kubeconfig", dataDir, fallback)
+}
+
+// FindKubeconfig returns the kubeconfig of the data directory, "" when no
+// sandbox answers where that points.
+func FindKubeconfig(ctx context.Context, dataDir string) string {
+	path := KubeconfigPath(dataDir)
+	if _, err := os.Stat(path); err != nil {
+		return ""
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil || !answers(ctx, config) {
+		return ""
+	}
+	return path
 }
 
 func answers(ctx context.Context, config *rest.Config) bool {

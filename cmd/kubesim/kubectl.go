@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 
@@ -27,16 +28,13 @@ and --context point it elsewhere.`,
 	}
 }
 
-// runKubectl gives kubectl the sandbox as the default of its flags. The user's
+// runKubectl gives kubectl the sandbox as the default of its flags: its
+// kubeconfig, or none, and then kubectl looks at port 8080 by itself. The user's
 // own kubeconfig is left out: what is meant for a sandbox must not reach a real
 // cluster. kubectl reports its errors itself and ends the process.
 func runKubectl(ctx context.Context, args []string, std stdio) error {
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag()
-	*flags.KubeConfig = os.DevNull
-	*flags.APIServer = "http://" + defaultAddress
-	if config, err := sandbox.Find(ctx, defaultDataDir(), *flags.APIServer); err == nil {
-		*flags.APIServer = config.Host
-	}
+	*flags.KubeConfig = cmp.Or(sandbox.FindKubeconfig(ctx, defaultDataDir()), os.DevNull)
 	cmd := kubectl.NewKubectlCommand(kubectl.KubectlOptions{
 		PluginHandler: kubectl.NewDefaultPluginHandler(plugin.ValidPluginFilenamePrefixes),
 		Arguments:     append([]string{"kubectl"}, args...),

@@ -112,16 +112,21 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 	return waitEnd(ctx, s)
 }
 
-// greet tells how to go on.
+// greet tells how to go on. A sandbox that client commands don't find by
+// themselves has to be named.
 func greet(w io.Writer, url, dataDir string) {
+	server := ""
 	if url != "http://"+defaultAddress {
 		fmt.Fprintf(w, "  export KUBECONFIG=%s\n", sandbox.KubeconfigPath(dataDir))
+		if dataDir != defaultDataDir() {
+			server = " --server " + url
+		}
 	}
-	fmt.Fprintf(w, `  kubectl get nodes                    or: kubesim kubectl get nodes
-  curl %s/api/v1/nodes
-  kubesim trace deployment/NAME        each step from a request to Running
+	fmt.Fprintf(w, `  kubectl get nodes                    or kubesim kubectl%[2]s get nodes
+  curl %[1]s/api/v1/nodes
+  kubesim trace%[2]s deployment/NAME   each step from a request to Running
 Ctrl-C ends it.
-`, url)
+`, url, server)
 }
 
 // waitEnd returns nil when the user ends the sandbox.
