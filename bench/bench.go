@@ -16,7 +16,11 @@ const (
 	PartList       = "list"       // of pods
 	PartWatch      = "watch"      // fan-out
 	PartDeployment = "deployment" // to Ready, and gone
+	PartIdle       = "idle"       // what a server takes that has nothing to do
 )
+
+// partTimeout is how long one part may take.
+const partTimeout = 3 * time.Minute
 
 type bench struct {
 	cfg    Config
@@ -24,7 +28,8 @@ type bench struct {
 	made   []string // namespaces
 }
 
-// Run measures the parts and returns a row for each figure. A part needs what
+// Run measures the parts and returns a row for each figure, also
+// those from before an error. A part needs what
 // it measures: a bare API server makes no Deployment Ready.
 func Run(ctx context.Context, cfg Config, parts ...string) (rows []*Row, err error) {
 	cfg.setDefaults()
@@ -35,20 +40,32 @@ func Run(ctx context.Context, cfg Config, parts ...string) (rows []*Row, err err
 	b := &bench{cfg: cfg, client: c}
 	defer func() { err = errors.Join(err, b.cleanUp(context.WithoutCancel(ctx))) }()
 	measures := map[string]func(context.Context) ([]*Row, error){
-		PartRaw: b.raw, PartObjects: b.objects, PartList: b.list, PartWatch: b.fanOut, PartDeployment: b.deployment,
+		PartRaw: b.raw, PartObjects: b.objects, PartList: b.list, PartWatch: b.fanOut,
+		PartDeployment: b.deployment, PartIdle: b.idle,
 	}
 	for _, part := range parts {
 		measure, ok := measures[part]
 		if !ok {
-			return nil, fmt.Errorf("%q: no such part", part)
+			return rows, fmt.Errorf("%q: no such part", part)
 		}
-		more, err := measure(ctx)
+		more, err := b.bounded(ctx, measure)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", part, err)
+			return rows, fmt.Errorf("%s: %w", part, err)
 		}
 		rows = append(rows, more...)
 	}
 	return rows, nil
+}
+
+// bounded gives a part that long, so that a server which never gets there is told of.
+func (b *bench) bounded(ctx context.Context, measure func(context.Context) ([]*Row, error)) ([]*Row, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, partTimeout, fmt.Errorf("it was not done after %s", partTimeout))
+	defer cancel()
+	rows, err := measure(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return rows, err
 }
 
 // namespace makes one.

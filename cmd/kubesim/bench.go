@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -48,10 +49,7 @@ func (f *benchFlags) registerSizes(flags *pflag.FlagSet) {
 func (f *benchFlags) run(ctx context.Context, std stdio) error {
 	f.sizes.Logger = verbosity(0).logger(std.err)
 	rows, err := f.measure(ctx, std)
-	if err != nil {
-		return err
-	}
-	return bench.Render(std.out, rows)
+	return errors.Join(bench.Render(std.out, rows), err) // what was measured before an error is shown
 }
 
 func (f *benchFlags) measure(ctx context.Context, std stdio) ([]*bench.Row, error) {
