@@ -1,0 +1,340 @@
+package scheduler_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	v1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubesim/kubesim/sandbox"
+	"github.com/kubesim/kubesim/scheduler"
+	"github.com/kubesim/kubesim/scheduler/frameworktest"
+	"github.com/kubesim/kubesim/trace"
+)
+
+// world is an API server, with nodes that nobody plays, and a scheduler.
+type world struct {
+	*testing.T
+	client kubernetes.Interface
+	spans  *tracetest.SpanRecorder
+}
+
+// inWorld runs a test in virtual time. change may alter the scheduler's configuration.
+func inWorld(t *testing.T, change func(*scheduler.Config), nodes []string, test func(w *world)) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := sandbox.Start(t.Context(), sandbox.Config{APIOnly: true, DisableAdmissionPlugins: []string{"ServiceAccount", "TaintNodesByCondition"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+		client, err := kubernetes.NewForConfig(s.RESTConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &world{T: t, client: client, spans: tracetest.NewSpanRecorder()}
+		for _, manifest := range nodes {
+			if _, err := client.CoreV1().Nodes().Create(t.Context(), frameworktest.Node(t, manifest), metav1.CreateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		config := scheduler.Config{
+			RESTConfig: s.RESTConfig(),
+			Seed:       1,
+			Logger:     slog.New(slog.DiscardHandler),
+			Tracer:     sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(w.spans)),
+		}
+		if change != nil {
+			change(&config)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- scheduler.Run(ctx, config) }()
+		defer func() {
+			stop()
+			if err := <-ended; err != nil {
+				t.Errorf("Run: %v", err)
+			}
+		}()
+		test(w)
+	})
+}
+
+func (w *world) create(manifest string) {
+	w.Helper()
+	pod := frameworktest.Pod(w, manifest)
+	pod.UID = ""
+	for i := range pod.Spec.Containers {
+		pod.Spec.Containers[i].Image = "nginx"
+	}
+	if _, err := w.client.CoreV1().Pods(pod.Namespace).Create(w.Context(), pod, metav1.CreateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// remove deletes a pod at once, as its kubelet would.
+func (w *world) remove(pod string) {
+	w.Helper()
+	now := int64(0)
+	if err := w.client.CoreV1().Pods("default").Delete(w.Context(), pod, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// settle lets the scheduler do all that it can without waiting, and no more.
+func (w *world) settle() {
+	time.Sleep(time.Millisecond) // virtual
+	synctest.Wait()
+}
+
+func (w *world) pod(name string) *v1.Pod {
+	w.Helper()
+	pod, err := w.client.CoreV1().Pods("default").Get(w.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return pod
+}
+
+func (w *world) expectNode(pod, want string) {
+	w.Helper()
+	w.settle()
+	if got := w.pod(pod).Spec.NodeName; got != want {
+		w.Errorf("%s is on %q, want %q", pod, got, want)
+	}
+}
+
+// expectUnscheduled checks the PodScheduled condition.
+func (w *world) expectUnscheduled(pod, reason, message string) {
+	w.Helper()
+	w.settle()
+	for _, c := range w.pod(pod).Status.Conditions {
+		if c.Type == v1.PodScheduled {
+			if c.Status != v1.ConditionFalse || c.Reason != reason || c.Message != message {
+				w.Errorf("%s: got  %s %s %q\nwant False %s %q", pod, c.Status, c.Reason, c.Message, reason, message)
+			}
+			return
+		}
+	}
+	w.Errorf("%s has no condition PodScheduled", pod)
+}
+
+// events lists an object's events as "type reason action: note".
+func (w *world) events(object string) []string {
+	w.Helper()
+	list, err := w.client.EventsV1().Events("default").List(w.Context(), metav1.ListOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	var lines []string
+	for _, e := range list.Items {
+		if e.Regarding.Name == object {
+			lines = append(lines, fmt.Sprintf("%s %s %s: %s", e.Type, e.Reason, e.Action, e.Note))
+		}
+	}
+	return lines
+}
+
+func requesting(name string, more string, cpu int) string {
+	return fmt.Sprintf("{metadata: {name: %s}, spec: {%s containers: [{name: c, resources: {requests: {cpu: %d}}}]}}", name, more, cpu)
+}
+
+func TestPlacedPod(t *testing.T) {
+	inWorld(t, nil, []string{"metadata: {name: node-1}", "metadata: {name: node-2}"}, func(w *world) {
+		w.create(requesting("a", "nodeSelector: {kubernetes.io/hostname: node-2},", 1))
+		node := w.node("node-2")
+		w.settle()
+		node.Labels = map[string]string{"kubernetes.io/hostname": "node-2"}
+		w.updateNode(node)
+		w.expectNode("a", "node-2")
+		if got, want := w.events("a")[1:], []string{"Normal Scheduled Binding: Successfully assigned default/a to node-2"}; !slices.Equal(got, want) {
+			w.Errorf("events are %q, want %q", got, want)
+		}
+		w.create("{metadata: {name: other}, spec: {schedulerName: by-hand}}")
+		w.expectNode("other", "")
+		if got := w.events("other"); len(got) != 0 {
+			w.Errorf("another scheduler's pod got %q", got)
+		}
+	})
+}
+
+func (w *world) node(name string) *v1.Node {
+	w.Helper()
+	node, err := w.client.CoreV1().Nodes().Get(w.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		w.Fatal(err)
+	}
+	return node
+}
+
+func (w *world) updateNode(node *v1.Node) {
+	w.Helper()
+	if _, err := w.client.CoreV1().Nodes().Update(w.Context(), node, metav1.UpdateOptions{}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func TestTrace(t *testing.T) {
+	inWorld(t, nil, []string{"metadata: {name: node-1}", "{metadata: {name: node-2}, spec: {unschedulable: true}}"}, func(w *world) {
+		w.create(requesting("a", "", 1))
+		w.expectNode("a", "node-1")
+		spans := w.spans.Ended()
+		if len(spans) != 1 || spans[0].Name() != "schedule" {
+			w.Fatalf("ended spans are %v, want one of an attempt", spans)
+		}
+		attributes := attribute.NewSet(spans[0].Attributes()...)
+		object, _ := attributes.Value(trace.Object)
+		decision, _ := attributes.Value(trace.Decision)
+		woke, _ := attributes.Value(trace.Woke)
+		if object.AsString() != "pods/default/a" || decision.AsString() != "node-1, the only feasible node found of 2" || woke.AsInt64() == 0 {
+			w.Errorf("the span says %v", spans[0].Attributes())
+		}
+		table, _ := attributes.Value(scheduler.Nodes)
+		var rows []scheduler.NodeVerdict
+		if err := json.Unmarshal([]byte(table.AsString()), &rows); err != nil {
+			w.Fatal(err)
+		}
+		if len(rows) != 2 || !rows[0].Chosen || rows[0].Node != "node-1" || rows[1].Rejected != "NodeUnschedulable" {
+			w.Errorf("the table is %+v", rows)
+		}
+	})
+}
+
+func TestUnschedulablePodIsRetriedWhenSomethingHelps(t *testing.T) {
+	inWorld(t, nil, nil, func(w *world) {
+		w.create(requesting("a", "", 3))
+		w.expectUnscheduled("a", "Unschedulable", "no nodes available to schedule pods")
+		if _, err := w.client.CoreV1().Nodes().Create(w.Context(), frameworktest.Node(w, "{metadata: {name: small}, status: {allocatable: {cpu: 2}}}"), metav1.CreateOptions{}); err != nil {
+			w.Fatal(err)
+		}
+		w.expectUnscheduled("a", "Unschedulable", "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.")
+		attempts := len(w.spans.Ended())
+		node := w.node("small")
+		node.Labels = map[string]string{"a": "b"}
+		w.updateNode(node)
+		w.settle()
+		if got := len(w.spans.Ended()); got != attempts {
+			w.Errorf("a label led to %d more attempts", got-attempts)
+		}
+		if _, err := w.client.CoreV1().Nodes().Create(w.Context(), frameworktest.Node(w, "metadata: {name: large}"), metav1.CreateOptions{}); err != nil {
+			w.Fatal(err)
+		}
+		w.expectNode("a", "large")
+	})
+}
+
+// Scenario S38, its second half.
+func TestPreemption(t *testing.T) {
+	inWorld(t, nil, []string{"metadata: {name: node-1}", "{metadata: {name: node-2}, spec: {unschedulable: true}}"}, func(w *world) {
+		never := v1.PreemptNever
+		for _, class := range []*schedulingv1.PriorityClass{
+			{ObjectMeta: metav1.ObjectMeta{Name: "low"}, Value: 1},
+			{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 1000},
+			{ObjectMeta: metav1.ObjectMeta{Name: "polite"}, Value: 1000, PreemptionPolicy: &never},
+		} {
+			if _, err := w.client.SchedulingV1().PriorityClasses().Create(w.Context(), class, metav1.CreateOptions{}); err != nil {
+				w.Fatal(err)
+			}
+		}
+		w.create(requesting("victim", "priorityClassName: low, terminationGracePeriodSeconds: 30,", 3))
+		w.expectNode("victim", "node-1")
+		w.create(requesting("polite", "priorityClassName: polite,", 3))
+		w.expectUnscheduled("polite", "Unschedulable",
+			"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: not eligible due to preemptionPolicy=Never.")
+		w.remove("polite")
+
+		w.create(requesting("preemptor", "priorityClassName: high,", 3))
+		w.expectUnscheduled("preemptor", "Unschedulable",
+			"0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: found a potential placement for pod on node node-1, preempting 1 victims")
+		if got := w.pod("preemptor").Status.NominatedNodeName; got != "node-1" {
+			w.Errorf("nominated node is %q, want node-1", got)
+		}
+		victim := w.pod("victim")
+		if victim.DeletionTimestamp == nil {
+			w.Error("the victim is not being deleted")
+		}
+		i := slices.IndexFunc(victim.Status.Conditions, func(c v1.PodCondition) bool { return c.Type == v1.DisruptionTarget })
+		if i < 0 || victim.Status.Conditions[i].Reason != "PreemptionByScheduler" ||
+			victim.Status.Conditions[i].Message != "default-scheduler: preempting to accommodate a higher priority pod" {
+			w.Errorf("the victim's conditions are %+v", victim.Status.Conditions)
+		}
+		preempted := fmt.Sprintf("Normal Preempted Preempting: Preempted by pod %s on node node-1", w.pod("preemptor").UID)
+		if got := w.events("victim"); !slices.Contains(got, preempted) {
+			w.Errorf("the victim's events are %q, want %q", got, preempted)
+		}
+		w.create(requesting("latecomer", "", 3)) // for whom the room is not
+		w.remove("victim")
+		w.expectNode("preemptor", "node-1")
+		w.expectNode("latecomer", "")
+	})
+}
+
+// failing lets requests fail whose path ends like that, the first n times.
+type failing struct {
+	next   http.RoundTripper
+	suffix string
+	n      int
+}
+
+func (f *failing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if f.n == 0 || !strings.HasSuffix(r.URL.Path, f.suffix) {
+		return f.next.RoundTrip(r)
+	}
+	f.n--
+	body := `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"Forbidden","code":403}`
+	return &http.Response{StatusCode: http.StatusForbidden, Request: r, Header: http.Header{"Content-Type": {"application/json"}},
+		Body: io.NopCloser(bytes.NewBufferString(body))}, nil
+}
+
+func TestFailedBindingIsTakenBack(t *testing.T) {
+	refuse := func(config *scheduler.Config) {
+		config.RESTConfig = rest.CopyConfig(config.RESTConfig)
+		config.RESTConfig.Wrap(func(rt http.RoundTripper) http.RoundTripper { return &failing{rt, "/a/binding", 1} })
+	}
+	inWorld(t, refuse, []string{"metadata: {name: node-1}"}, func(w *world) {
+		w.create(requesting("a", "", 3))
+		w.expectUnscheduled("a", "SchedulerError", "binding rejected: no")
+		w.create(requesting("b", "", 3)) // the room is free again
+		w.expectNode("b", "node-1")
+		w.remove("b")
+		w.expectNode("a", "") // its time has not come
+		time.Sleep(time.Second)
+		w.expectNode("a", "node-1")
+	})
+}
+
+func TestLeader(t *testing.T) {
+	elect := func(config *scheduler.Config) { config.LeaderElect, config.Identity = true, "first" }
+	inWorld(t, elect, []string{"metadata: {name: node-1}"}, func(w *world) {
+		w.settle()
+		lease, err := w.client.CoordinationV1().Leases("kube-system").Get(w.Context(), "kube-scheduler", metav1.GetOptions{})
+		if err != nil {
+			w.Fatal(err)
+		}
+		if got := *lease.Spec.HolderIdentity; got != "first" {
+			w.Errorf("%q leads, want first", got)
+		}
+		w.create(requesting("a", "", 1))
+		w.expectNode("a", "node-1")
+	})
+}
