@@ -20,6 +20,7 @@
 //   - profile/: runs the plugins and remembers verdicts for alike pods
 //   - explain.go: the table of nodes and plugins in the trace
 //
-// Left out against kube-scheduler: gang scheduling (PodGroups), waiting on
-// permit, alpha features.
+// Left out against kube-scheduler so far: several profiles and their
+// configuration files, extenders, the plugins NodeVolumeLimits and
+// DynamicResources, gang scheduling, waiting on permit.
 package scheduler

@@ -19,7 +19,9 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	v1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -287,6 +289,56 @@ func TestPreemption(t *testing.T) {
 		w.expectNode("preemptor", "node-1")
 		w.expectNode("latecomer", "")
 	})
+}
+
+func TestVolumeIsBoundBeforeThePod(t *testing.T) {
+	inWorld(t, nil, []string{"{metadata: {name: node-1, labels: {host: a}}}", "{metadata: {name: node-2, labels: {host: b}}}"}, func(w *world) {
+		wait := storagev1.VolumeBindingWaitForFirstConsumer
+		w.must(w.client.StorageV1().StorageClasses().Create(w.Context(), &storagev1.StorageClass{
+			ObjectMeta: metav1.ObjectMeta{Name: "slow"}, Provisioner: "kubernetes.io/no-provisioner", VolumeBindingMode: &wait,
+		}, metav1.CreateOptions{}))
+		volume := &v1.PersistentVolume{}
+		w.decode(`{metadata: {name: v}, spec: {storageClassName: slow, accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: d, volumeHandle: h},
+			nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: host, operator: In, values: [b]}]}]}}}}`, volume)
+		volume, err := w.client.CoreV1().PersistentVolumes().Create(w.Context(), volume, metav1.CreateOptions{})
+		w.must(nil, err)
+		volume.Status.Phase = v1.VolumeAvailable
+		w.must(w.client.CoreV1().PersistentVolumes().UpdateStatus(w.Context(), volume, metav1.UpdateOptions{}))
+		claim := &v1.PersistentVolumeClaim{}
+		w.decode("{metadata: {name: c}, spec: {storageClassName: slow, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}", claim)
+		w.must(w.client.CoreV1().PersistentVolumeClaims("default").Create(w.Context(), claim, metav1.CreateOptions{}))
+
+		w.create("{metadata: {name: a}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}")
+		w.expectNode("a", "") // the volume controller has yet to act
+		if got := w.pod("a").Status.NominatedNodeName; got != "node-2" {
+			w.Errorf("nominated node is %q, want node-2", got)
+		}
+		volume, err = w.client.CoreV1().PersistentVolumes().Get(w.Context(), "v", metav1.GetOptions{})
+		w.must(nil, err)
+		if volume.Spec.ClaimRef == nil || volume.Spec.ClaimRef.Name != "c" {
+			w.Errorf("the volume is meant for %+v, want c", volume.Spec.ClaimRef)
+		}
+		claim, err = w.client.CoreV1().PersistentVolumeClaims("default").Get(w.Context(), "c", metav1.GetOptions{})
+		w.must(nil, err)
+		claim.Spec.VolumeName = "v"
+		claim.Annotations = map[string]string{"pv.kubernetes.io/bind-completed": "yes"}
+		w.must(w.client.CoreV1().PersistentVolumeClaims("default").Update(w.Context(), claim, metav1.UpdateOptions{}))
+		time.Sleep(time.Second)
+		w.expectNode("a", "node-2")
+	})
+}
+
+// must fails the test on an error, which it takes together with the result.
+func (w *world) must(_ any, err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) decode(manifest string, into any) {
+	w.Helper()
+	w.must(nil, yaml.Unmarshal([]byte(manifest), into))
 }
 
 // failing lets requests fail whose path ends like that, the first n times.

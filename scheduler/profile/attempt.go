@@ -31,8 +31,8 @@ type Attempt struct {
 // as such; the attempt is still good for preemption then.
 func (p *Profile) Start(pod *framework.PodInfo, snapshot *framework.Snapshot) (*Attempt, *framework.Status) {
 	a := &Attempt{Pod: pod, Snapshot: snapshot, profile: p, memo: p.memoFor(pod.Signature, snapshot)}
-	for i, row := range p.filters {
-		filter, status := row.plugin.PreFilter(pod, snapshot)
+	for i, plugin := range p.filters {
+		filter, status := plugin.PreFilter(pod, snapshot)
 		if !status.OK() {
 			return a, status
 		}
@@ -44,7 +44,7 @@ func (p *Profile) Start(pod *framework.PodInfo, snapshot *framework.Snapshot) (*
 		} else {
 			a.cluster = append(a.cluster, filter)
 		}
-		if status := a.narrow(row.plugin.Name(), filter); !status.OK() {
+		if status := a.narrow(plugin.Name(), filter); !status.OK() {
 			return a, status
 		}
 	}

@@ -17,7 +17,7 @@ const maxLocalScores = 8
 type Profile struct {
 	Name string // spec.schedulerName
 
-	filters    []filterRow
+	filters    []framework.FilterPlugin
 	locals     int // how many of filters, from the first, are local
 	scores     []scoreRow
 	preEnqueue []framework.PreEnqueuePlugin
@@ -27,10 +27,6 @@ type Profile struct {
 	memos    map[string]*memo
 	attempts int64
 	buffer   []int64 // scores of the attempt under way
-}
-
-type filterRow struct {
-	plugin framework.FilterPlugin
 }
 
 type scoreRow struct {
@@ -45,7 +41,7 @@ func New(name string, rows []plugins.Row) *Profile {
 	allLocal, localScores := true, 0
 	for _, row := range rows {
 		if f, ok := row.Plugin.(framework.FilterPlugin); ok {
-			p.filters = append(p.filters, filterRow{f})
+			p.filters = append(p.filters, f)
 			if allLocal = allLocal && row.Local; allLocal {
 				p.locals++
 			}
