@@ -22,6 +22,7 @@ func TestDamagedDirectory(t *testing.T) {
 		{"database pages overwritten", "member/snap/db", func(c []byte) []byte {
 			return append(c[:2*os.Getpagesize()], garbage(len(c)-2*os.Getpagesize())...)
 		}},
+		{"log cut off", "member/wal/*.wal", func(c []byte) []byte { return c[:16<<10] }},
 		{"log overwritten", "member/wal/*.wal", func(c []byte) []byte {
 			copy(c[4096:], garbage(4096))
 			return c

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -10,15 +11,16 @@ import (
 	"go.etcd.io/etcd/client/pkg/v3/fileutil"
 	"go.etcd.io/etcd/server/v3/etcdserver"
 	"go.etcd.io/etcd/server/v3/storage/datadir"
+	"go.etcd.io/etcd/server/v3/storage/schema"
 	"go.etcd.io/raft/v3/raftpb"
 )
 
-// electionRetry is how often elect tries.
+// electionRetry is how often a member tries to take over.
 const electionRetry = 2 * time.Millisecond
 
 // initialize makes the directory of a new member completely or not at all, so
 // that a process that is killed here leaves nothing that can't be started. It
-// ends with a snapshot of raft's state, which elect relies on.
+// ends with a snapshot of raft's state, which an election at once relies on.
 func initialize(config Config, state *state) error {
 	member := datadir.ToMemberDir(config.DataDir)
 	if fileutil.Exist(member) {
@@ -64,34 +66,61 @@ func run(config Config, state *state, snapshotCount uint64) (*etcdserver.EtcdSer
 	if err != nil {
 		return nil, err
 	}
+	e := election{server: server, state: state, atOnce: isNew || len(snapshots) > 0}
+	e.applied, e.appliedTerm = schema.ReadConsistentIndex(server.Backend().ReadTx())
 	server.Start()
-	return server, elect(server, state, isNew || len(snapshots) > 0)
+	if err := e.wait(); err != nil {
+		if state.failure() == nil { // else it might not stop
+			server.Stop()
+		}
+		return nil, err
+	}
+	return server, nil
 }
 
-// elect waits until the server leads. A single member wins each election, yet
+// election is how a server becomes leader of its cluster of one.
+type election struct {
+	server *etcdserver.EtcdServer
+	state  *state
+	atOnce bool
+	// The newest entry of raft's log that the database had before the start.
+	applied, appliedTerm uint64
+}
+
+// wait returns when the server leads. A single member wins each election, yet
 // raft waits for its time-out first, up to a second. If atOnce, the message
 // that makes a follower take over leadership spares that.
 //
 // Raft panics when it is to take over and finds committed entries, not yet
 // acknowledged as applied, that etcd has dropped from the log in memory. etcd
-// drops those older than catchUpEntries, and the first one in any case. So the
-// time-out is waited for in a directory, not of ours, that has no snapshot:
+// drops those older than catchUpEntries, and the first one in any case. So
+// atOnce must not be set in a directory, not of ours, that has no snapshot:
 // there the first entry is among those that are applied anew.
-func elect(server *etcdserver.EtcdServer, state *state, atOnce bool) error {
-	id := uint64(server.MemberID())
+func (e *election) wait() error {
+	id := uint64(e.server.MemberID())
 	takeOver := &raftpb.Message{Type: raftpb.MsgTimeoutNow.Enum(), From: &id, To: &id}
 	retry := time.NewTicker(electionRetry)
 	defer retry.Stop()
 	for {
-		if atOnce { // in vain until the member has learnt from its log that it is one
-			server.Process(context.Background(), takeOver)
+		if e.atOnce { // in vain until the member has learnt from its log that it is one
+			e.server.Process(context.Background(), takeOver)
 		}
 		select {
-		case <-server.ReadyNotify():
+		case <-e.server.ReadyNotify():
 			return nil
-		case <-state.failed:
-			return errors.Unwrap(state.failure())
+		case <-e.state.failed:
+			return errors.Unwrap(e.state.failure())
 		case <-retry.C:
+			if e.logIsShort() {
+				return fmt.Errorf("raft's log ends before entry %d, which the database has", e.applied)
+			}
 		}
 	}
+}
+
+// logIsShort tells that the end of the log is missing: an entry of the new
+// term has an index that the database knows from an older term. etcd would
+// take it for applied, as all that follow, and never be ready.
+func (e *election) logIsShort() bool {
+	return e.server.Term() > e.appliedTerm && e.server.AppliedIndex() <= e.applied
 }

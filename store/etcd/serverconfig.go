@@ -20,7 +20,7 @@ const (
 	// peerURL names the member to the peers that it has not got; nothing listens there.
 	peerURL = "unix://kubesim"
 
-	// Raft's clock, as etcd sets it. The first election does not wait for it: see elect.
+	// Raft's clock, as etcd sets it. The first election does not wait for it: see election.
 	tickMillis    = 100
 	electionTicks = 10
 
@@ -28,7 +28,7 @@ const (
 	// how many it repeats at most when it starts; etcd's default is 10 000.
 	snapshotCount = 2000
 	// catchUpEntries is how much of its log etcd keeps in memory. It must
-	// exceed what is repeated by far: see elect.
+	// exceed what is repeated by far: see election.
 	catchUpEntries = 5000
 
 	// slowRequest is what etcd warns of. Its own 100 ms are for clusters.
