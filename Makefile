@@ -14,7 +14,7 @@ help: ## List the targets
 
 .PHONY: build
 build: ## Build bin/kubesim
-	go build -trimpath -o bin/ ./cmd/kubesim
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/kubesim
 
 .PHONY: up
 up: build ## Start a cluster on 127.0.0.1:8080 (UP_FLAGS="--nodes 100")

@@ -145,6 +145,7 @@ func TestRefusesWhatIsTaken(t *testing.T) {
 		"a port in use":                  {[]string{"up", "--ephemeral", "--http", address}, []string{"--http", port, "in use"}},
 		"a data directory in use":        {[]string{"up", "--data-dir", dir, "--http", "127.0.0.1:0"}, []string{dir, "in use"}},
 		"a store that does not exist":    {[]string{"up", "--store", "mysql"}, []string{"--store", "mysql"}},
+		"a file that is not there":       {[]string{"up", "-f", dir + "/none.yaml"}, []string{"-f", dir + "/none.yaml"}},
 		"a flag that does not exist":     {[]string{"up", "--no-such-flag"}, []string{"--no-such-flag"}},
 		"a command that does not exist":  {[]string{"dwon"}, []string{"dwon"}},
 		"a kubeconfig that is not there": {[]string{"scheduler", "--kubeconfig", dir + "/none"}, []string{dir + "/none"}},

@@ -90,6 +90,11 @@ type stdio struct {
 }
 
 func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err error) {
+	for _, name := range f.files {
+		if _, err := os.Stat(name); err != nil && name != "-" {
+			return fmt.Errorf("-f: %w", err)
+		}
+	}
 	cfg, cleanup, err := f.config(std.err)
 	if err != nil {
 		return err
