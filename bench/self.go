@@ -12,17 +12,19 @@ import (
 func RunSelf(ctx context.Context, executable string, cfg Config, told func(string)) ([]*Row, error) {
 	var rows []*Row
 	for _, stage := range []struct {
-		name  string
-		args  []string
-		parts []string
+		name     string
+		args     []string
+		replicas int // of the Deployment
+		parts    []string
 	}{
-		{"an idle cluster of 3 nodes", []string{"up"}, []string{PartIdle}},
-		{"an idle cluster of 100 nodes", []string{"up", "--nodes", "100"}, []string{PartIdle}},
-		{"requests on the API server alone, beside raw etcd", []string{"apiserver"}, []string{PartRaw, PartObjects, PartWatch}},
-		{"a list, on a cluster without nodes", []string{"up", "--nodes", "0"}, []string{PartList}},
-		{"a Deployment, on a cluster of 100 nodes", []string{"up", "--nodes", "100"}, []string{PartDeployment}},
+		{"a first Deployment, then an idle cluster of 3 nodes", []string{"up"}, 1, []string{PartDeployment, PartIdle}},
+		{"an idle cluster of 100 nodes", []string{"up", "--nodes", "100"}, 0, []string{PartIdle}},
+		{"requests on the API server alone, beside raw etcd", []string{"apiserver"}, 0, []string{PartRaw, PartObjects, PartWatch}},
+		{"a list, on a cluster without nodes", []string{"up", "--nodes", "0"}, 0, []string{PartList}},
+		{"a Deployment, on a cluster of 100 nodes", []string{"up", "--nodes", "100"}, cfg.Replicas, []string{PartDeployment}},
 	} {
 		told(stage.name)
+		cfg.Replicas = stage.replicas
 		more, err := runStage(ctx, executable, cfg, stage.args, stage.parts)
 		rows = append(rows, more...)
 		if err != nil {
