@@ -142,8 +142,12 @@ func (s *Server) deleteOnce(ctx context.Context, q *request, e *cache.Entry, opt
 	if err := checkDeletePreconditions(q, m, opts.Preconditions); err != nil {
 		return nil, false, err
 	}
-	m.SetFinalizers(deletionFinalizers(q.res, m, opts))
-	s.markDeleted(obj, graceOf(obj, opts))
+	if q.res.Terminate != nil && m.GetDeletionTimestamp() == nil {
+		q.res.Terminate(obj, s.now())
+	} else {
+		m.SetFinalizers(deletionFinalizers(q.res, m, opts))
+		s.markDeleted(obj, graceOf(obj, opts))
+	}
 	value, err := s.codec.store(q.res, obj)
 	if err != nil {
 		return nil, false, err

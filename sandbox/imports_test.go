@@ -25,6 +25,12 @@ func allowed() map[string][]string {
 	}
 }
 
+// libraries are the small ones that live beside the server which we write ourselves,
+// and which schemas of custom resources need.
+func libraries() []string {
+	return []string{"k8s.io/apiserver/pkg/apis/cel", "k8s.io/apiserver/pkg/cel/", "k8s.io/apiserver/pkg/util/webhook"}
+}
+
 // TestImports holds the code, tests left out, to the rules above.
 func TestImports(t *testing.T) {
 	rules := allowed()
@@ -43,7 +49,7 @@ func TestImports(t *testing.T) {
 			t.Errorf("%s: there is no rule for %s", path, part)
 		}
 		for _, imported := range imports {
-			if strings.HasPrefix(imported, "k8s.io/apiserver/") {
+			if strings.HasPrefix(imported, "k8s.io/apiserver/") && !slices.ContainsFunc(libraries(), func(l string) bool { return strings.HasPrefix(imported, l) }) {
 				t.Errorf("%s imports %s, the server that we write ourselves", path, imported)
 			}
 			if other, ours := partOf(imported); ours && other != part && !slices.Contains(may, other) {

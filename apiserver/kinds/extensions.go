@@ -1,5 +1,13 @@
 package kinds
 
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubesim/kubesim/apiserver/strategy"
+)
+
 // extension is the category of what extends the API server itself.
 const extension = "api-extensions"
 
@@ -18,6 +26,9 @@ func apiextensions() []Kind {
 	return in("apiextensions.k8s.io", "v1", each(extends, Kind{
 		Kind: "CustomResourceDefinition", Resource: "customresourcedefinitions", ShortNames: []string{"crd", "crds"},
 		Subresources: []Subresource{status()},
+		Terminate: func(obj runtime.Object, now metav1.Time) {
+			strategy.TerminateCustomResourceDefinition(obj.(*apiextensionsv1.CustomResourceDefinition), now)
+		},
 	})...)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -48,6 +49,9 @@ type Kind struct {
 	Rules
 	Columns *printers.Columns // of its Table; nil: Name and Age
 	Scale   *Scale            // for the scale subresource
+	// Terminate marks an object as deleted when it is deleted for the first time, for
+	// the kinds that do more then than others do; nil for the others.
+	Terminate func(obj runtime.Object, now metav1.Time)
 	// OrphanByDefault is true for the kinds whose DELETE without options orphans the dependents.
 	OrphanByDefault bool
 }

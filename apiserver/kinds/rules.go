@@ -115,6 +115,8 @@ func rules(now func() metav1.Time) map[string]Rules {
 		"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io":        {Default: on(defaults.PriorityLevelConfiguration), Validate: asks(validation.PriorityLevelConfiguration)},
 		"prioritylevelconfigurations/status.flowcontrol.apiserver.k8s.io": {Prepare: keepMeta, Validate: asks(validation.PriorityLevelConfigurationStatus)},
 		"apiservices.apiregistration.k8s.io":                              {Default: on(defaults.APIService)},
+		"customresourcedefinitions.apiextensions.k8s.io":                  {Default: on(defaults.CustomResourceDefinition), Prepare: on2(strategy.CustomResourceDefinition), Validate: asks(validation.CustomResourceDefinition), Warnings: asks(validation.CustomResourceDefinitionWarnings)},
+		"customresourcedefinitions/status.apiextensions.k8s.io":           {Validate: asks(validation.CustomResourceDefinitionStatus)},
 		"resourceclaims.resource.k8s.io":                                  {Default: on(defaults.ResourceClaim), Validate: asks(validation.ResourceClaim)},
 		"resourceclaims/status.resource.k8s.io":                           {Prepare: keepMeta, Validate: asks(validation.ResourceClaimStatus)},
 		"resourceclaimtemplates.resource.k8s.io":                          {Default: on(defaults.ResourceClaimTemplate), Validate: asks(validation.ResourceClaimTemplate)},
