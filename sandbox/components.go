@@ -21,6 +21,7 @@ func (s *Sandbox) parts() []component {
 		{"controllers", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Config{
 				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
+				RootCA: string(s.keys.CA.CertificatePEM()),
 			})
 		}},
 		{"scheduler", func(ctx context.Context) error {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 
 	"k8s.io/utils/clock"
+
+	"github.com/kubesim/kubesim/sandbox/pki"
 )
 
 // The stores a Config may name.
@@ -31,6 +33,10 @@ type Config struct {
 	NoFsync bool
 	// HTTP is the address to listen on; "" for none, port 0 for a free one.
 	HTTP string
+	// HTTPS is the same for TLS, with client certificates.
+	HTTPS string
+	// HTTPSAnyPort lets a free port stand in for the one of HTTPS if that is taken.
+	HTTPSAnyPort bool
 	// Nodes is how many nodes are played: node-1 to node-N.
 	Nodes int
 	// APIOnly leaves out the controllers, the scheduler and the nodes.
@@ -64,11 +70,10 @@ func (c *Config) validate() error {
 	case c.Store == StoreEtcd && len(c.EtcdServers) == 0 && c.DataDir == "":
 		return fmt.Errorf("--data-dir: required with --store %s", StoreEtcd)
 	}
-	if c.HTTP == "" {
-		return nil
-	}
-	if _, _, err := net.SplitHostPort(c.HTTP); err != nil {
-		return fmt.Errorf("--http %q: %w", c.HTTP, err)
+	for flag, address := range map[string]string{"--http": c.HTTP, "--https": c.HTTPS} {
+		if _, _, err := net.SplitHostPort(address); err != nil && address != "" {
+			return fmt.Errorf("%s %q: %w", flag, address, err)
+		}
 	}
 	return nil
 }
@@ -81,12 +86,39 @@ func (c *Config) etcdDir() string {
 	return filepath.Join(c.DataDir, "etcd")
 }
 
+// pkiDir is where the keys live, "" for memory.
+func (c *Config) pkiDir() string {
+	if c.DataDir == "" {
+		return ""
+	}
+	return filepath.Join(c.DataDir, "pki")
+}
+
 // allowedHosts are the names under which clients may call the server: a
 // listener on another address than the loopback's is called by that address.
 func (c *Config) allowedHosts() []string {
-	host, _, err := net.SplitHostPort(c.HTTP)
-	if err != nil || host == "" || net.ParseIP(host).IsUnspecified() {
-		return nil
+	var hosts []string
+	for _, address := range []string{c.HTTP, c.HTTPS} {
+		host, _, err := net.SplitHostPort(address)
+		if err == nil && host != "" && !net.ParseIP(host).IsUnspecified() {
+			hosts = append(hosts, host)
+		}
 	}
-	return []string{host}
+	return hosts
+}
+
+// serverNames are what the API server is called by, from outside and from pods.
+func (c *Config) serverNames() pki.Names {
+	names := pki.Names{
+		DNS: []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local"},
+		IPs: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback, net.IPv4(10, 96, 0, 1)},
+	}
+	for _, host := range c.allowedHosts() {
+		if ip := net.ParseIP(host); ip == nil {
+			names.DNS = append(names.DNS, host)
+		} else {
+			names.IPs = append(names.IPs, ip)
+		}
+	}
+	return names
 }

@@ -3,7 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
-	"net"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubesim/kubesim/apiserver"
+	"github.com/kubesim/kubesim/sandbox/pki"
 	"github.com/kubesim/kubesim/store"
 	"github.com/kubesim/kubesim/store/etcd"
 	"github.com/kubesim/kubesim/store/memory"
@@ -29,8 +30,8 @@ type Sandbox struct {
 	recorder  *trace.Recorder
 	tracer    oteltrace.TracerProvider
 	registry  *prometheus.Registry
-	listener  net.Listener
-	http      *http.Server
+	keys      *pki.Keys
+	fronts    []*front // plain HTTP first
 
 	stop       context.CancelFunc // ends the components
 	components sync.WaitGroup
@@ -58,11 +59,14 @@ func Start(ctx context.Context, cfg Config) (*Sandbox, error) {
 // start brings up the parts in the order in which they need each other. The
 // port comes first, so that one in use is told at once.
 func (s *Sandbox) start(ctx context.Context) (err error) {
-	if s.listener, err = listen(s.cfg.HTTP); err != nil {
+	if err := s.listen(); err != nil {
 		return err
 	}
 	if s.store, err = openStore(ctx, s.cfg); err != nil {
 		return err
+	}
+	if s.keys, err = pki.Open(s.cfg.pkiDir(), s.cfg.serverNames(), s.cfg.Clock.Now()); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
 	}
 	s.server, err = apiserver.New(ctx, apiserver.Config{
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
@@ -104,12 +108,12 @@ func (s *Sandbox) debug() http.Handler {
 	return mux
 }
 
-// URL is where the API is served, "" without a listener.
+// URL is where the API is served, "" without a listener. Plain HTTP goes first.
 func (s *Sandbox) URL() string {
-	if s.listener == nil {
+	if len(s.fronts) == 0 {
 		return ""
 	}
-	return "http://" + s.listener.Addr().String()
+	return s.fronts[0].url()
 }
 
 // RESTConfig reaches the API server inside this process, without rate limits.
@@ -151,7 +155,7 @@ func (s *Sandbox) Close() error {
 	if s.server != nil {
 		s.server.Close()
 	}
-	err := s.closeListener()
+	err := s.closeFronts()
 	s.components.Wait()
 	if s.transport != nil {
 		s.transport.wait()

@@ -20,6 +20,7 @@ type serverFlags struct {
 	store            string
 	dataDir          string
 	http             string
+	https            string
 	etcdListen       string
 	ephemeral        bool
 	enableAdmission  []string
@@ -31,6 +32,7 @@ func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.store, "store", sandbox.StoreEtcd, "where objects are kept: `etcd or memory`")
 	flags.StringVar(&f.dataDir, "data-dir", defaultDataDir(), "`directory` of etcd's data and the kubeconfig, kept between runs")
 	flags.StringVar(&f.http, "http", defaultAddress, "`address` to serve the API on; port 0 picks a free one")
+	flags.StringVar(&f.https, "https", defaultTLSAddress, "`address` to serve the API on with TLS and client certificates, \"\" for none;\nby default another port is taken if this one is in use")
 	flags.StringVar(&f.etcdListen, "etcd-listen", "", "`address` to open etcd's client port on, for etcdctl (default: none)")
 	flags.BoolVar(&f.ephemeral, "ephemeral", false, "use a temporary data directory without fsync, gone at exit")
 	flags.StringSliceVar(&f.enableAdmission, "enable-admission-plugins", nil, "admission `plugins` beside the default ones")
@@ -48,7 +50,7 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 		cleanup = func() { _ = os.RemoveAll(f.dataDir) }
 	}
 	return sandbox.Config{
-		Store: f.store, DataDir: f.dataDir, NoFsync: f.ephemeral, EtcdListen: f.etcdListen, HTTP: f.http,
+		Store: f.store, DataDir: f.dataDir, NoFsync: f.ephemeral, EtcdListen: f.etcdListen, HTTP: f.http, HTTPS: f.https, HTTPSAnyPort: f.https == defaultTLSAddress,
 		EnableAdmissionPlugins: f.enableAdmission, DisableAdmissionPlugins: f.disableAdmission,
 		Logger: f.verbosity.logger(stderr),
 	}, cleanup, nil
@@ -144,7 +146,10 @@ func waitEnd(ctx context.Context, s *sandbox.Sandbox) error {
 	}
 }
 
-const defaultAddress = "127.0.0.1:8080"
+const (
+	defaultAddress    = "127.0.0.1:8080"
+	defaultTLSAddress = "127.0.0.1:6443"
+)
 
 // defaultDataDir is ~/.kubesim/default.
 func defaultDataDir() string {
