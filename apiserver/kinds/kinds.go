@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/kubesim/kubesim/apiserver/printers"
 )
@@ -52,6 +53,16 @@ type Kind struct {
 	// Terminate marks an object as deleted when it is deleted for the first time, for
 	// the kinds that do more then than others do; nil for the others.
 	Terminate func(obj runtime.Object, now metav1.Time)
+	// TypeConverter gives the schema by which managed fields and server-side apply
+	// tell fields apart: maps from lists, list maps from atomic lists. Nil is the
+	// shared converter of the built-in types. It is called at the first tracked
+	// write to the kind and at each one after, from many goroutines, so it is best
+	// a sync.OnceValues around managedfields.NewTypeConverter, whose schemas carry
+	// x-kubernetes-group-version-kind; a preserving converter,
+	// managedfields.NewDeducedTypeConverter, needs none. The converter must know
+	// the kind in this row's version alone: fields owned in another version of the
+	// kind are converted by Storage of the two rows first.
+	TypeConverter func() (managedfields.TypeConverter, error)
 	// OrphanByDefault is true for the kinds whose DELETE without options orphans the dependents.
 	OrphanByDefault bool
 }
