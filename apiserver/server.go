@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -77,10 +78,13 @@ type Server struct {
 	handler   http.Handler
 	inFlight  chan struct{} // a place for each request being worked on
 
-	stop    context.CancelFunc
-	ended   context.Context // done once Close is called: ends watches
+	stop    context.CancelCauseFunc
+	ended   context.Context // done when the server ends, for the cause it has: ends watches
 	running sync.WaitGroup
 }
+
+// errClosed is the cause of an end by Close.
+var errClosed = errors.New("apiserver: closed")
 
 // New fills the cache, creates what every cluster begins with, and returns a
 // server that is ready. The context bounds New alone.
@@ -105,7 +109,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.cache.Fill(ctx); err != nil {
 		return nil, err
 	}
-	s.ended, s.stop = context.WithCancel(context.Background())
+	s.ended, s.stop = context.WithCancelCause(context.Background())
 	s.running.Go(s.follow)
 	s.running.Go(s.compact)
 	s.handler = s.filters(s.routes())
@@ -121,15 +125,25 @@ func (s *Server) Handler() http.Handler { return s.handler }
 
 // Close ends all watches and background work. It leaves the store open.
 func (s *Server) Close() {
-	s.stop()
+	s.stop(errClosed)
 	s.running.Wait()
 }
 
-// follow keeps the cache up to date.
-func (s *Server) follow() {
-	if err := s.cache.Run(s.ended); err != nil && s.ended.Err() == nil {
-		s.log.Error("Lost the watch on the store, reads will fail", "err", err)
+// Wait returns when the server has ended: nil after Close, else why it can't
+// serve any more.
+func (s *Server) Wait() error {
+	<-s.ended.Done()
+	if err := context.Cause(s.ended); !errors.Is(err, errClosed) {
+		return err
 	}
+	return nil
+}
+
+// follow keeps the cache up to date. Without the store's watch nothing that is
+// written would be seen, so its end is the server's.
+func (s *Server) follow() {
+	err := s.cache.Run(s.ended)
+	s.stop(fmt.Errorf("lost the watch on the store: %w", err))
 }
 
 // compact forgets, at every interval, what was overwritten before the last one.

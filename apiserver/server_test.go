@@ -1,12 +1,13 @@
 package apiserver_test
 
 import (
-	"io"
+	"context"
 	"log/slog"
 	"net/http/httptest"
 	"testing"
 
 	"github.com/kubesim/kubesim/apiserver"
+	"github.com/kubesim/kubesim/store"
 	"github.com/kubesim/kubesim/store/memory"
 )
 
@@ -14,9 +15,9 @@ import (
 // were made, and returns its URL.
 func startServer(t *testing.T) string {
 	t.Helper()
-	store := memory.New()
+	keys := memory.New()
 	s, err := apiserver.New(t.Context(), apiserver.Config{
-		Store: store, Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), DisableAdmissionPlugins: []string{"ServiceAccount"},
+		Store: keys, Logger: slog.New(slog.DiscardHandler), DisableAdmissionPlugins: []string{"ServiceAccount"},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -26,7 +27,42 @@ func startServer(t *testing.T) string {
 		s.Close()
 		web.CloseClientConnections()
 		web.Close()
-		store.Close()
+		keys.Close()
 	})
 	return web.URL
+}
+
+// deafStore is a store whose watches end when the test says so.
+type deafStore struct {
+	store.Store
+	lost context.Context
+}
+
+func (d deafStore) Watch(ctx context.Context, prefix string, revision int64) store.Watcher {
+	ctx, cancel := context.WithCancel(ctx)
+	context.AfterFunc(d.lost, cancel)
+	return d.Store.Watch(ctx, prefix, revision)
+}
+
+// A server that no longer hears of what is written ends, and says why.
+func TestWait(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		ctx, lose := context.WithCancel(t.Context())
+		defer lose()
+		keys := memory.New()
+		defer keys.Close()
+		s, err := apiserver.New(t.Context(), apiserver.Config{Store: deafStore{keys, ctx}, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lost {
+			lose()
+		} else {
+			s.Close()
+		}
+		if err := s.Wait(); (err != nil) != lost {
+			t.Errorf("lost its watch: %t, ended with %v", lost, err)
+		}
+		s.Close()
+	}
 }

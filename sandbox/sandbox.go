@@ -76,6 +76,11 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	s.serving.Go(func() {
+		if err := s.server.Wait(); err != nil {
+			s.fail(fmt.Errorf("API server: %w", err))
+		}
+	})
 	s.transport = &transport{handler: s.server.Handler()}
 	s.serve()
 	if err := s.writeKubeconfig(); err != nil {
