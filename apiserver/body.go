@@ -68,12 +68,8 @@ func (s *Server) decodeBody(q *request, want schema.GroupVersionKind) (runtime.O
 
 // decodeJSON decodes a body; duplicates are what its way from YAML has met.
 func (s *Server) decodeJSON(q *request, body []byte, duplicates []string, want schema.GroupVersionKind) (runtime.Object, error) {
-	decoder := s.codec.strict
 	validation := q.query.Get("fieldValidation")
-	if validation == metav1.FieldValidationIgnore {
-		decoder = s.codec.loose
-	}
-	obj, gvk, err := decoder.Decode(body, &want, s.codec.new(want))
+	obj, gvk, err := s.codec.request(q.res, body, want, validation != metav1.FieldValidationIgnore)
 	strict, isStrict := runtime.AsStrictDecodingError(err)
 	if err != nil && !isStrict {
 		return nil, decodeError(gvk, want, body, err)

@@ -68,6 +68,11 @@ func (s *Server) ownRequest(ctx context.Context, gvr schema.GroupVersionResource
 	if res == nil {
 		return nil, errNoResource
 	}
+	return s.requestOn(ctx, res, namespace, name)
+}
+
+// requestOn is a request of the server's own on a resource that need not be in the table.
+func (s *Server) requestOn(ctx context.Context, res *resource, namespace, name string) (*request, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/", nil)
 	if err != nil {
 		return nil, err

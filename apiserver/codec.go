@@ -60,6 +60,36 @@ func (c *codec) newList(gvk schema.GroupVersionKind) runtime.Object {
 	return u
 }
 
+// request decodes JSON that a client sent, with the errors of strict decoding if asked
+// for. What a Go type does for a built-in kind the schema does for a custom resource.
+func (c *codec) request(res *resource, body []byte, want schema.GroupVersionKind, strict bool) (runtime.Object, *schema.GroupVersionKind, error) {
+	decoder := c.loose
+	if strict {
+		decoder = c.strict
+	}
+	obj, gvk, err := decoder.Decode(body, &want, c.new(want))
+	found, isStrict := runtime.AsStrictDecodingError(err)
+	u, custom := obj.(*unstructured.Unstructured)
+	if err != nil && !isStrict || !custom || *gvk != want {
+		return obj, gvk, err
+	}
+	unknown, err := res.Custom.Coerce(u, strict)
+	if err != nil {
+		return nil, gvk, err
+	}
+	var errs []error
+	if isStrict {
+		errs = found.Errors()
+	}
+	for _, path := range unknown {
+		errs = append(errs, fmt.Errorf("unknown field %q", path))
+	}
+	if len(errs) > 0 {
+		return obj, gvk, runtime.NewStrictDecodingError(errs)
+	}
+	return obj, gvk, nil
+}
+
 // object decodes a cached entry into the row's own version, for the caller to change.
 func (c *codec) object(res *resource, e *cache.Entry) (runtime.Object, error) {
 	if obj := c.known(res, e); obj != nil {
@@ -78,7 +108,7 @@ func (c *codec) shared(res *resource, e *cache.Entry) (runtime.Object, error) {
 
 // known is the object of an entry that was written just now, or nil.
 func (c *codec) known(res *resource, e *cache.Entry) runtime.Object {
-	if res.Storage != nil {
+	if res.Storage != nil || res.Custom != nil {
 		return nil
 	}
 	return c.recent.get(e.Revision)
@@ -90,7 +120,7 @@ func (c *codec) decode(res *resource, e *cache.Entry) (runtime.Object, error) {
 		if err := u.UnmarshalJSON(e.JSON); err != nil {
 			return nil, fmt.Errorf("decoding %s: %w", e.Key, err)
 		}
-		return u, nil
+		return u, res.Custom.FromStored(u)
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(e.JSON, obj); err != nil {
 		return nil, fmt.Errorf("decoding %s: %w", e.Key, err)
@@ -100,6 +130,59 @@ func (c *codec) decode(res *resource, e *cache.Entry) (runtime.Object, error) {
 		obj.GetObjectKind().SetGroupVersionKind(res.GroupVersionKind())
 	}
 	return obj, nil
+}
+
+// shown returns entries as a row shows them. A custom resource may have been stored in
+// another version, or before its schema had some default; others are shown as stored.
+func (c *codec) shown(res *resource, entries ...*cache.Entry) ([]*cache.Entry, error) {
+	if res.Custom == nil {
+		return entries, nil
+	}
+	out := make([]*cache.Entry, len(entries))
+	var objs []*unstructured.Unstructured
+	var places []int
+	for i, e := range entries {
+		if out[i] = e.Shown(res); out[i] != nil {
+			continue
+		}
+		u := &unstructured.Unstructured{}
+		if err := u.UnmarshalJSON(e.JSON); err != nil {
+			return nil, fmt.Errorf("decoding %s: %w", e.Key, err)
+		}
+		objs, places = append(objs, u), append(places, i)
+	}
+	if err := res.Custom.FromStored(objs...); err != nil {
+		return nil, err
+	}
+	for j, i := range places {
+		e := entries[i]
+		as, err := customEntry(res, e, objs[j])
+		if err != nil {
+			return nil, err
+		}
+		e.Show(res, as)
+		out[i] = as
+	}
+	return out, nil
+}
+
+// customEntry is the entry with the object in the row's version; the same entry where
+// that is what is stored.
+func customEntry(res *resource, e *cache.Entry, u *unstructured.Unstructured) (*cache.Entry, error) {
+	version := u.GetResourceVersion()
+	u.SetResourceVersion("")
+	head := fmt.Appendf(nil, `{"kind":%q,"apiVersion":%q,`, res.Kind.Kind, res.GroupVersionKind().GroupVersion())
+	doc, err := unstructuredJSON(head, u)
+	if err != nil {
+		return nil, err
+	}
+	if revision, err := parseRevision(version); err == nil && revision > 0 {
+		doc = cache.Splice(doc, revision)
+	}
+	if bytes.Equal(doc, e.JSON) {
+		return e, nil
+	}
+	return &cache.Entry{Key: e.Key, Revision: e.Revision, JSON: doc}, nil
 }
 
 // store encodes an object of the row's version as it is kept: in the stored
@@ -117,14 +200,18 @@ func (c *codec) store(res *resource, obj runtime.Object) ([]byte, error) {
 		defer accessor.SetResourceVersion(rv)
 	}
 	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return storeUnstructured(res, u)
+		stored, err := res.Custom.ToStored(u)
+		if err != nil {
+			return nil, err
+		}
+		return unstructuredJSON(res.head, stored)
 	}
 	obj.GetObjectKind().SetGroupVersionKind(res.stored)
 	return json.Marshal(obj)
 }
 
-// storeUnstructured writes kind, apiVersion and metadata first, where a struct has them.
-func storeUnstructured(res *resource, u *unstructured.Unstructured) ([]byte, error) {
+// unstructuredJSON writes kind, apiVersion and metadata first, where a struct has them.
+func unstructuredJSON(head []byte, u *unstructured.Unstructured) ([]byte, error) {
 	metadata, err := json.Marshal(u.Object["metadata"])
 	if err != nil {
 		return nil, err
@@ -139,7 +226,7 @@ func storeUnstructured(res *resource, u *unstructured.Unstructured) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	out := append(append(bytes.Clone(res.head), `"metadata":`...), metadata...)
+	out := append(append(bytes.Clone(head), `"metadata":`...), metadata...)
 	if len(rest) == 0 {
 		return append(out, '}'), nil
 	}

@@ -30,7 +30,12 @@ func (s *Server) writeEntry(q *request, code int, e *cache.Entry) error {
 // themselves where that is the form.
 func (s *Server) encodeEntry(q *request, e *cache.Entry) ([]byte, error) {
 	if q.form.plain() && q.res.Storage == nil {
-		return append(e.JSON[:len(e.JSON):len(e.JSON)], '\n'), nil
+		shown, err := s.codec.shown(q.res, e)
+		if err != nil {
+			return nil, err
+		}
+		doc := shown[0].JSON
+		return append(doc[:len(doc):len(doc)], '\n'), nil
 	}
 	obj, err := s.view(q, e)
 	if err != nil {
@@ -43,7 +48,11 @@ func (s *Server) encodeEntry(q *request, e *cache.Entry) ([]byte, error) {
 func (s *Server) view(q *request, e *cache.Entry) (runtime.Object, error) {
 	switch q.form.as {
 	case "PartialObjectMetadata", "PartialObjectMetadataList":
-		return partial(e)
+		shown, err := s.codec.shown(q.res, e)
+		if err != nil {
+			return nil, err
+		}
+		return partial(shown[0])
 	case "Table":
 		return s.tableOf(q, []*cache.Entry{e})
 	}
@@ -118,7 +127,7 @@ func listBytes(res *resource, list metav1.ListMeta, entries []*cache.Entry) ([]b
 	}
 	var buf bytes.Buffer
 	buf.Grow(size)
-	head, err := json.Marshal(metav1.TypeMeta{Kind: res.Kind.Kind + "List", APIVersion: res.GroupVersionKind().GroupVersion().String()})
+	head, err := json.Marshal(metav1.TypeMeta{Kind: res.ListKindName(), APIVersion: res.GroupVersionKind().GroupVersion().String()})
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +161,12 @@ func writeItem(buf *bytes.Buffer, res *resource, e *cache.Entry) {
 
 // encodeList makes a list in the form asked for.
 func (s *Server) encodeList(ctx context.Context, q *request, list metav1.ListMeta, entries []*cache.Entry) ([]byte, error) {
+	if q.form.as != "Table" {
+		var err error
+		if entries, err = s.codec.shown(q.res, entries...); err != nil {
+			return nil, err
+		}
+	}
 	if q.form.plain() && q.res.Storage == nil {
 		return listBytes(q.res, list, entries)
 	}
@@ -185,7 +200,7 @@ func (s *Server) encodeList(ctx context.Context, q *request, list metav1.ListMet
 // objectList decodes entries into the kind's List type.
 func (s *Server) objectList(ctx context.Context, res *resource, list metav1.ListMeta, entries []*cache.Entry) (runtime.Object, error) {
 	gvk := res.GroupVersionKind()
-	gvk.Kind += "List"
+	gvk.Kind = res.ListKindName()
 	out := s.codec.newList(gvk)
 	items := make([]runtime.Object, 0, len(entries))
 	for _, e := range entries {

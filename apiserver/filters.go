@@ -117,7 +117,7 @@ func userAgent(r *http.Request) string {
 // wrote notes what a request stored, for the trace and for those who read it next.
 func (s *Server) wrote(ctx context.Context, q *request, revision int64, obj runtime.Object) {
 	q.traceWrite(ctx, revision, obj)
-	if q.res.Storage == nil {
+	if q.res.Storage == nil && q.res.Custom == nil {
 		accessorOf(obj).SetResourceVersion(formatRevision(revision))
 		s.codec.recent.put(revision, obj)
 	}

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubesim/kubesim/apiserver/cache"
@@ -191,7 +192,7 @@ func (q *request) checkPreconditions(m, before metav1.Object) error {
 	switch {
 	case version == before.GetResourceVersion():
 	case version == "" && q.res.ConditionalUpdate && q.verb == "update":
-		return apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, field.ErrorList{
+		return apierrors.NewInvalid(schema.GroupKind{Group: q.res.Group, Kind: q.res.Resource}, q.name, field.ErrorList{
 			field.Invalid(field.NewPath("metadata", "resourceVersion"), 0, "must be specified for an update"),
 		})
 	case version != "":

@@ -145,7 +145,7 @@ func (s *Server) patched(q *request, old runtime.Object, apply func([]byte) ([]b
 // decodePatched decodes the outcome of a patch.
 func (s *Server) decodePatched(q *request, doc []byte) (runtime.Object, error) {
 	gvk := q.res.GroupVersionKind()
-	obj, _, err := s.codec.strict.Decode(doc, &gvk, s.codec.new(gvk))
+	obj, _, err := s.codec.request(q.res, doc, gvk, true)
 	strict, isStrict := runtime.AsStrictDecodingError(err)
 	switch validation := q.query.Get("fieldValidation"); {
 	case err == nil || isStrict && validation == metav1.FieldValidationIgnore:

@@ -97,13 +97,24 @@ func verbOf(method string, named, watch bool) string {
 	return ""
 }
 
+// resource finds a row of the table. One that is not built in may have been added or
+// changed by a definition just now.
+func (s *Server) resource(group, version, name string) *resource {
+	res := s.table.get(group, version, name)
+	if res != nil && res.Custom == nil {
+		return res
+	}
+	s.definitions.catchUp()
+	return s.table.get(group, version, name)
+}
+
 // resolve turns a path into a request on a served resource.
 func (s *Server) resolve(w http.ResponseWriter, r *http.Request) (*request, error) {
 	p, ok := parsePath(r.URL.Path)
 	if !ok {
 		return nil, errNoResource
 	}
-	res := s.table.get(p.group, p.version, p.resource)
+	res := s.resource(p.group, p.version, p.resource)
 	if res == nil || !res.Namespaced && p.namespace != "" || p.rest != "" && p.subresource != "proxy" {
 		return nil, errNoResource
 	}

@@ -16,6 +16,8 @@ type selection struct {
 	prefix string // of their keys
 	labels labels.Selector
 	fields []fieldTest
+	// show is how objects look whose fields are tested; nil when that is as stored.
+	show func(*cache.Entry) *cache.Entry
 }
 
 // fieldTest is one clause of a field selector.
@@ -37,6 +39,14 @@ func (s *Server) selectionOf(q *request) (*selection, error) {
 		parsed, err := fields.ParseSelector(v)
 		if err != nil {
 			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		if q.res.Custom != nil {
+			sel.show = func(e *cache.Entry) *cache.Entry {
+				if shown, err := s.codec.shown(q.res, e); err == nil {
+					return shown[0]
+				}
+				return e // which fails when it is sent
+			}
 		}
 		return sel, sel.require(q.res, parsed)
 	}
@@ -65,7 +75,7 @@ func fieldOf(res *resource, name string) (fieldTest, error) {
 			return fieldTest{path: f.Path, missing: f.Default}, nil
 		}
 	}
-	if len(res.Fields) == 0 {
+	if len(res.Fields) == 0 && res.Custom == nil {
 		return fieldTest{}, apierrors.NewBadRequest(fmt.Sprintf(`%q is not a known field selector: only "metadata.name", "metadata.namespace"`, name))
 	}
 	return fieldTest{}, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", name))
@@ -82,7 +92,7 @@ func (sel *selection) has(e *cache.Entry) bool {
 		return false
 	}
 	for _, f := range sel.fields {
-		v := e.Field(f.path)
+		v := sel.field(e, f.path)
 		if v == "" {
 			v = f.missing
 		}
@@ -91,6 +101,14 @@ func (sel *selection) has(e *cache.Entry) bool {
 		}
 	}
 	return sel.labels == nil || sel.labels.Matches(e.Labels())
+}
+
+// field is the value under a path, as the selection's kind shows it.
+func (sel *selection) field(e *cache.Entry, path string) string {
+	if sel.show != nil && !strings.HasPrefix(path, "metadata.") {
+		e = sel.show(e)
+	}
+	return e.Field(path)
 }
 
 // name is the one object that a field selector on metadata.name allows, or "".

@@ -73,10 +73,12 @@ type Server struct {
 	admission *admission.Chain
 	metrics   *metrics
 	services  *serviceAllocator
-	discovery *discovery.Handler
-	openapi   *openapi.Handler
-	handler   http.Handler
-	inFlight  chan struct{} // a place for each request being worked on
+	// definitions add custom resources to the table.
+	definitions *definitions
+	discovery   *discovery.Handler
+	openapi     *openapi.Handler
+	handler     http.Handler
+	inFlight    chan struct{} // a place for each request being worked on
 
 	stop    context.CancelCauseFunc
 	ended   context.Context // done when the server ends, for the cause it has: ends watches
@@ -100,8 +102,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s.table = newTable(s.cache, kinds.WithRules(kinds.Builtin(), s.now))
 	s.services = newServiceAllocator(s)
-	s.discovery = discovery.New(s.table.kinds)
-	s.openapi = openapi.New(s.table.kinds, s.codec.scheme)
+	s.definitions = newDefinitions(s)
+	s.discovery = discovery.New(s.kinds)
+	s.openapi = openapi.New(s.kinds, s.codec.scheme)
 	var err error
 	if s.admission, err = admission.New(cacheLister{s}, s.clock, cfg.DisableAdmissionPlugins, cfg.EnableAdmissionPlugins); err != nil {
 		return nil, err
@@ -110,7 +113,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.ended, s.stop = context.WithCancelCause(context.Background())
+	s.definitions.start()
 	s.running.Go(s.follow)
+	s.running.Go(s.definitions.run)
 	s.running.Go(s.compact)
 	s.handler = s.filters(s.routes())
 	if err := s.bootstrap(ctx); err != nil {
@@ -118,6 +123,12 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("creating the first objects: %w", err)
 	}
 	return s, nil
+}
+
+// kinds are all rows of the table as the newest definitions have it.
+func (s *Server) kinds() []*kinds.Kind {
+	s.definitions.catchUp()
+	return s.table.kinds()
 }
 
 // Handler serves the API.

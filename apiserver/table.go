@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 
@@ -18,6 +19,9 @@ type resource struct {
 	stored schema.GroupVersionKind // what stands in the store
 	// head is what the stored form begins with: {"kind":"Pod","apiVersion":"v1",
 	head []byte
+	tag  string // tells this row from others, and from later ones in its place
+	// gone is closed when the row is taken out of the table; nil for built-in kinds.
+	gone chan struct{}
 }
 
 // key of an object; an empty name gives the prefix of a namespace, an empty
@@ -46,6 +50,8 @@ type table struct {
 	mu   sync.RWMutex
 	rows map[schema.GroupVersionResource]*resource
 	list []*kinds.Kind
+	// replaced counts the rows that were added at run time.
+	replaced int
 }
 
 func newTable(c *cache.Cache, rows []kinds.Kind) *table {
@@ -56,22 +62,53 @@ func newTable(c *cache.Cache, rows []kinds.Kind) *table {
 	return t
 }
 
-func (t *table) add(k *kinds.Kind) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+// add puts a row at the end of the table. The caller holds the lock, or the table alone.
+func (t *table) add(k *kinds.Kind) *resource {
+	r := newResource(k)
+	t.rows[k.GroupVersionResource()] = r
+	t.list = append(t.list, k)
+	return r
+}
+
+func newResource(k *kinds.Kind) *resource {
 	group, name, stored := k.Group, k.Resource, k.GroupVersionKind()
 	if c := k.Storage; c != nil {
 		group, name = c.Group, c.Resource
 		stored = schema.GroupVersionKind{Group: c.Group, Version: c.Version, Kind: k.Kind}
 	}
+	if k.Custom != nil {
+		stored.Version = k.StorageVersion
+	}
 	prefix := cache.Prefix + name
 	if group != "" {
 		prefix += "." + group
 	}
-	r := &resource{Kind: k, prefix: prefix + "/", stored: stored}
-	r.head = fmt.Appendf(nil, `{"kind":%q,"apiVersion":%q,`, stored.Kind, stored.GroupVersion())
-	t.rows[schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource}] = r
-	t.list = append(t.list, k)
+	return &resource{
+		Kind: k, prefix: prefix + "/", stored: stored, tag: k.Version + k.Group,
+		head: fmt.Appendf(nil, `{"kind":%q,"apiVersion":%q,`, stored.Kind, stored.GroupVersion()),
+	}
+}
+
+// replace takes rows out of the table and puts others in, at once. Watches of those
+// taken out end. A row is left out whose place is taken, as by a built-in kind.
+func (t *table) replace(old, rows []*kinds.Kind) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, k := range old {
+		if r := t.rows[k.GroupVersionResource()]; r != nil && r.Kind == k {
+			close(r.gone)
+			delete(t.rows, k.GroupVersionResource())
+		}
+	}
+	// The list is shared with those who asked for it.
+	t.list = slices.DeleteFunc(slices.Clone(t.list), func(k *kinds.Kind) bool { return slices.Contains(old, k) })
+	for _, k := range rows {
+		if t.rows[k.GroupVersionResource()] == nil {
+			t.replaced++
+			r := t.add(k)
+			r.gone, r.tag = make(chan struct{}), fmt.Sprintf("%s#%d", r.tag, t.replaced)
+		}
+	}
 }
 
 func (t *table) get(group, version, name string) *resource {
@@ -80,11 +117,11 @@ func (t *table) get(group, version, name string) *resource {
 	return t.rows[schema.GroupVersionResource{Group: group, Version: version, Resource: name}]
 }
 
-// kinds are all rows, in the order of the table.
+// kinds are all rows, in the order of the table; not to be changed.
 func (t *table) kinds() []*kinds.Kind {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	return append([]*kinds.Kind(nil), t.list...)
+	return t.list[:len(t.list):len(t.list)]
 }
 
 // groupVersions are the group versions served, such as "apps/v1", sorted.

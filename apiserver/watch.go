@@ -211,6 +211,8 @@ func (w *watcher) run(ctx context.Context, b beginning) error {
 				w.bookmark(false)
 			}
 			return nil
+		case <-w.q.res.gone: // the definition has changed, clients begin anew
+			return nil
 		case <-ctx.Done():
 			return nil
 		}
@@ -254,7 +256,11 @@ func (w *watcher) sendEvent(ev *cache.Event) bool {
 func (w *watcher) sendEntry(t watch.EventType, e *cache.Entry, ev *cache.Event) bool {
 	encode := func() ([]byte, error) {
 		if w.q.form.plain() && w.q.res.Storage == nil {
-			return frameJSON(t, e.JSON), nil
+			shown, err := w.s.codec.shown(w.q.res, e)
+			if err != nil {
+				return nil, err
+			}
+			return frameJSON(t, shown[0].JSON), nil
 		}
 		obj, err := w.s.view(w.q, e)
 		if err != nil {
@@ -266,7 +272,7 @@ func (w *watcher) sendEntry(t watch.EventType, e *cache.Entry, ev *cache.Event) 
 		b, err := encode()
 		return w.write(b, err)
 	}
-	b, err := ev.Form(string(t)+w.q.res.Version+w.q.res.Group+w.q.form.name(), encode)
+	b, err := ev.Form(string(t)+w.q.res.tag+w.q.form.name(), encode)
 	return w.write(b, err)
 }
 

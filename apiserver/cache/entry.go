@@ -22,7 +22,27 @@ type Entry struct {
 	labelsOnce sync.Once
 	labels     labels.Set
 	decoded    atomic.Pointer[runtime.Object]
+	shown      atomic.Pointer[shownEntry]
 }
+
+// shownEntry is how an entry looks to those who read it under other rules than those
+// under which it was stored.
+type shownEntry struct {
+	rules any
+	entry *Entry
+}
+
+// Shown is what Show kept for these rules, or nil.
+func (e *Entry) Shown(rules any) *Entry {
+	if s := e.shown.Load(); s != nil && s.rules == rules {
+		return s.entry
+	}
+	return nil
+}
+
+// Show keeps how the entry looks under rules, which are compared as they are. Only the
+// last ones are kept.
+func (e *Entry) Show(rules any, as *Entry) { e.shown.Store(&shownEntry{rules, as}) }
 
 // Decoded keeps what decode made of the entry, for those few that are read at
 // every write, such as namespaces. It must not be changed.

@@ -165,6 +165,13 @@ func (c *Cursor) Next() ([]*Event, <-chan struct{}, error) {
 	return events, c.r.changed, nil
 }
 
+// Changed returns a channel that is closed at the next change.
+func (r *Resource) Changed() <-chan struct{} {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.changed
+}
+
 // Oldest is the revision after which all events are in the window.
 func (r *Resource) Oldest() int64 {
 	r.mu.RLock()

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,8 +28,10 @@ type Kind struct {
 	Fields []Field
 	// Unstructured is true when no Go type is known for the kind.
 	Unstructured bool
-	// Schema is what OpenAPI says of an unstructured kind, nil when its definition says nothing.
-	Schema *apiextensionsv1.JSONSchemaProps
+	// Custom is what a custom resource has in place of a Go type; nil for built-in kinds.
+	Custom Custom
+	// ListKind is the kind of a list, default Kind with List behind it.
+	ListKind string
 	// Deprecated is the text of a warning that every answer carries.
 	Deprecated string
 	// CreateOnUpdate is true when a PUT to a name that is not there creates the object.
@@ -100,6 +101,16 @@ type Scale struct {
 type ScaleValues struct {
 	Replicas, StatusReplicas int32
 	Selector                 string
+	// Missing is the path of the number of replicas where it is not there.
+	Missing string
+}
+
+// ListKindName is the kind of a list of objects.
+func (k *Kind) ListKindName() string {
+	if k.ListKind != "" {
+		return k.ListKind
+	}
+	return k.Kind + "List"
 }
 
 // Stored is true for a kind whose objects are kept: reviews and bindings are only answered.
@@ -124,6 +135,11 @@ func (k *Kind) SingularName() string {
 // GroupVersionKind of the row.
 func (k *Kind) GroupVersionKind() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}
+}
+
+// GroupVersionResource of the row, by which its path is found.
+func (k *Kind) GroupVersionResource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Resource}
 }
 
 // GroupResource of the row, as errors name it.

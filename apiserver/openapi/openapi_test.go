@@ -11,7 +11,6 @@ import (
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
 	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/kube-openapi/pkg/handler3"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
@@ -175,6 +174,14 @@ func TestSwaggerIsWhole(t *testing.T) {
 	}
 }
 
+// onlySpec is a custom resource that has but a spec.
+type onlySpec struct{ kinds.Custom }
+
+func (onlySpec) OpenAPI(int) (*spec.Schema, error) {
+	s := (&spec.Schema{}).Typed("object", "")
+	return s.SetProperty("spec", *spec.MapProperty(spec.StringProperty()).WithDescription("what is wanted")), nil
+}
+
 // A row added at run time gets a document of its own; one removed loses it.
 func TestCustomResource(t *testing.T) {
 	base := builtin()[:1]
@@ -183,12 +190,7 @@ func TestCustomResource(t *testing.T) {
 	before := get(t, h.V3, "/openapi/v3", "*/*").Body.String()
 	rows = append(rows[:len(rows):len(rows)], &kinds.Kind{
 		Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets", Namespaced: true, Unstructured: true,
-		Schema: &apiextensionsv1.JSONSchemaProps{
-			Type: "object",
-			Properties: map[string]apiextensionsv1.JSONSchemaProps{
-				"spec": {Type: "object", Description: "what is wanted", XPreserveUnknownFields: new(bool)},
-			},
-		},
+		Custom: onlySpec{},
 	})
 	doc := decode[spec3.OpenAPI](t, get(t, h.V3, "/openapi/v3/apis/example.com/v1", "application/json"))
 	s := doc.Components.Schemas["com.example.v1.Widget"]
