@@ -8,9 +8,13 @@ import (
 	"github.com/kubesim/kubesim/controllers/deployment"
 	"github.com/kubesim/kubesim/controllers/endpoints"
 	"github.com/kubesim/kubesim/controllers/endpointslice"
+	"github.com/kubesim/kubesim/controllers/ephemeralvolume"
 	"github.com/kubesim/kubesim/controllers/garbagecollector"
 	"github.com/kubesim/kubesim/controllers/namespace"
+	"github.com/kubesim/kubesim/controllers/persistentvolume"
+	"github.com/kubesim/kubesim/controllers/protection"
 	"github.com/kubesim/kubesim/controllers/replicaset"
+	"github.com/kubesim/kubesim/controllers/replicationcontroller"
 	"github.com/kubesim/kubesim/controllers/rootca"
 	"github.com/kubesim/kubesim/controllers/runner"
 	"github.com/kubesim/kubesim/controllers/serviceaccount"
@@ -34,9 +38,15 @@ func list() []entry {
 		{"garbage-collector-controller", garbagecollector.New},
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},
+		{"replicationcontroller-controller", replicationcontroller.New},
 		{"endpoints-controller", endpoints.New},
 		{"endpointslice-controller", endpointslice.New},
 		{"endpointslice-mirroring-controller", endpointslice.NewMirroring},
+		{"persistentvolume-binder-controller", persistentvolume.New},
+		{"persistentvolumeclaim-protection-controller", protection.NewClaims},
+		{"persistentvolume-protection-controller", protection.NewVolumes},
+		{"volumeattributesclass-protection-controller", protection.NewClasses},
+		{"ephemeral-volume-controller", ephemeralvolume.New},
 	}
 }
 
