@@ -14,6 +14,7 @@ import (
 	"github.com/kubesim/kubesim/controllers/persistentvolume"
 	"github.com/kubesim/kubesim/controllers/protection"
 	"github.com/kubesim/kubesim/controllers/replicaset"
+	"github.com/kubesim/kubesim/controllers/replicationcontroller"
 	"github.com/kubesim/kubesim/controllers/rootca"
 	"github.com/kubesim/kubesim/controllers/runner"
 	"github.com/kubesim/kubesim/controllers/serviceaccount"
@@ -37,6 +38,7 @@ func list() []entry {
 		{"garbage-collector-controller", garbagecollector.New},
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},
+		{"replicationcontroller-controller", replicationcontroller.New},
 		{"endpoints-controller", endpoints.New},
 		{"endpointslice-controller", endpointslice.New},
 		{"endpointslice-mirroring-controller", endpointslice.NewMirroring},

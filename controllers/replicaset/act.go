@@ -20,7 +20,7 @@ func (c *Controller) act(ctx context.Context, key runner.Key, set *appsv1.Replic
 			return err
 		}
 		runner.Decide(ctx, "want %d, have %d, create %d", d.want, d.have, d.create)
-		owner := children.Owner{Object: set, Kind: kind}
+		owner := children.Owner{Object: set, Kind: c.Kind}
 		return children.SlowStart(d.create, func(int) error { return c.create(ctx, key, set, owner) })
 	case len(d.remove) > 0:
 		runner.Decide(ctx, "want %d, have %d, delete %d", d.want, d.have, len(d.remove))
@@ -35,7 +35,7 @@ func (c *Controller) act(ctx context.Context, key runner.Key, set *appsv1.Replic
 // both, the pods' end may be known here before that of their ReplicaSet, and
 // must not be made good.
 func (c *Controller) going(ctx context.Context, set *appsv1.ReplicaSet) (bool, error) {
-	fresh, err := c.client.AppsV1().ReplicaSets(set.Namespace).Get(ctx, set.Name, metav1.GetOptions{})
+	fresh, err := c.Get(ctx, set.Namespace, set.Name)
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}
@@ -84,7 +84,7 @@ func (c *Controller) writeStatus(ctx context.Context, key runner.Key, set *appsv
 	}
 	updated := *set // the cache's parts are shared, not changed
 	updated.Status = status
-	answer, err := c.client.AppsV1().ReplicaSets(set.Namespace).UpdateStatus(ctx, &updated, metav1.UpdateOptions{})
+	answer, err := c.UpdateStatus(ctx, &updated)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil // it went meanwhile

@@ -9,12 +9,10 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
-	appslisters "k8s.io/client-go/listers/apps/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
@@ -23,39 +21,38 @@ import (
 	"github.com/kubesim/kubesim/controllers/runner"
 )
 
-const component = "replicaset-controller"
-
-var kind = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
-
 // Controller reconciles ReplicaSets.
 type Controller struct {
+	Source
 	client    kubernetes.Interface
 	events    record.EventRecorder
 	clock     clock.PassiveClock
 	logger    *slog.Logger
-	lister    appslisters.ReplicaSetLister
 	sets      cache.Indexer
 	pods      cache.Indexer
 	expecting *children.Expectations // of pods
 	own       *children.Expectations // of ReplicaSets
 }
 
-// New connects the controller to its informers.
+// New connects the controller of ReplicaSets to its informers.
 func New(env runner.Env) (runner.Controller, error) {
-	sets := env.Informers.Apps().V1().ReplicaSets()
+	return NewOf(env, replicaSets(env))
+}
+
+// NewOf does so for any kind that is like a ReplicaSet.
+func NewOf(env runner.Env, source Source) (runner.Controller, error) {
 	pods := env.Informers.Core().V1().Pods().Informer()
-	if err := children.Index(sets.Informer(), pods); err != nil {
+	if err := children.Index(source.Informer, pods); err != nil {
 		return runner.Controller{}, err
 	}
 	c := &Controller{
-		client: env.Client, events: env.Events(component), clock: env.Clock, logger: env.Logger,
-		lister: sets.Lister(), sets: sets.Informer().GetIndexer(), pods: pods.GetIndexer(), expecting: children.NewExpectations(), own: children.NewExpectations(),
+		Source: source, client: env.Client, events: env.Events(source.Component), clock: env.Clock, logger: env.Logger,
+		sets: source.Informer.GetIndexer(), pods: pods.GetIndexer(), expecting: children.NewExpectations(), own: children.NewExpectations(),
 	}
-	resource := appsv1.Resource("replicasets")
 	return runner.Controller{
-		Name: component, Resource: resource, Reconcile: c.Reconcile,
+		Name: source.Component, Resource: source.Resource, Reconcile: c.Reconcile,
 		Watches: []runner.Watch{
-			{Resource: resource, Informer: sets.Informer(), Keys: runner.Self},
+			{Resource: source.Resource, Informer: source.Informer, Keys: runner.Self},
 			{Resource: corev1.Resource("pods"), Informer: pods, Keys: c.ofPod},
 			{
 				Resource: corev1.Resource("resourcequotas"), Informer: env.Informers.Core().V1().ResourceQuotas().Informer(),
@@ -68,7 +65,7 @@ func New(env runner.Env) (runner.Controller, error) {
 // ofPod names a pod's ReplicaSet, or those that would adopt it.
 func (c *Controller) ofPod(pod metav1.Object) []runner.Key {
 	if ref := metav1.GetControllerOfNoCopy(pod); ref != nil {
-		if ref.Kind != kind.Kind || ref.APIVersion != kind.GroupVersion().String() {
+		if ref.Kind != c.Kind.Kind || ref.APIVersion != c.Kind.GroupVersion().String() {
 			return nil
 		}
 		return []runner.Key{{Namespace: pod.GetNamespace(), Name: ref.Name}}
@@ -89,13 +86,13 @@ func limitsChanged(old, cur metav1.Object) bool {
 }
 
 func (c *Controller) keys(namespace string, wanted func(*appsv1.ReplicaSet) bool) []runner.Key {
-	all, err := c.lister.ReplicaSets(namespace).List(labels.Everything())
+	all, err := c.sets.ByIndex(cache.NamespaceIndex, namespace)
 	if err != nil {
-		return nil // a lister's never fails
+		return nil // informers have that index
 	}
 	var keys []runner.Key
-	for _, set := range all {
-		if wanted(set) {
+	for _, obj := range all {
+		if set := c.View(obj); wanted(set) {
 			keys = append(keys, cache.MetaObjectToName(set))
 		}
 	}
@@ -104,15 +101,16 @@ func (c *Controller) keys(namespace string, wanted func(*appsv1.ReplicaSet) bool
 
 // Reconcile brings the number of pods of one ReplicaSet to what it wants.
 func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Duration, error) {
-	set, err := c.lister.ReplicaSets(key.Namespace).Get(key.Name)
-	if apierrors.IsNotFound(err) {
+	obj, found, err := c.sets.GetByKey(key.String())
+	if err != nil {
+		return 0, err
+	}
+	if !found {
 		c.expecting.Forget(key)
 		c.own.Forget(key)
 		return 0, nil
 	}
-	if err != nil {
-		return 0, err
-	}
+	set := c.View(obj)
 	if !c.own.Fulfilled(key, c.sets.LastStoreSyncResourceVersion(), nil) {
 		runner.Decide(ctx, "wait until the cache shows the status written last")
 		return 0, nil
@@ -122,7 +120,7 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 		return 0, fmt.Errorf("selector: %w", err)
 	}
 	inSync := c.expecting.Fulfilled(key, c.pods.LastStoreSyncResourceVersion(), c.alive(set.UID))
-	pods, err := c.claim(ctx, key, children.Owner{Object: set, Kind: kind, Selector: selector})
+	pods, err := c.claim(ctx, key, children.Owner{Object: set, Kind: c.Kind, Selector: selector})
 	if err != nil {
 		return 0, err
 	}
@@ -134,6 +132,9 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 		failed = c.act(ctx, key, set, decide(set, pods.active, func() []*corev1.Pod { return c.related(set) }, c.clock.Now()))
 	}
 	status := newStatus(set, pods, failed, c.clock.Now())
+	if !c.CountsTerminating {
+		status.TerminatingReplicas = nil
+	}
 	if err := c.writeStatus(ctx, key, set, status); err != nil {
 		return 0, err
 	}
@@ -157,7 +158,7 @@ func (c *Controller) claim(ctx context.Context, key runner.Key, owner children.O
 			return patched, err
 		},
 		Recheck: func(ctx context.Context) (metav1.Object, error) {
-			return c.client.AppsV1().ReplicaSets(owner.GetNamespace()).Get(ctx, owner.GetName(), metav1.GetOptions{})
+			return c.Get(ctx, owner.GetNamespace(), owner.GetName())
 		},
 	}.Settle(ctx, owner, claims)
 	var pods claimed
@@ -204,8 +205,8 @@ func (c *Controller) related(set *appsv1.ReplicaSet) []*corev1.Pod {
 		return children.Of[*corev1.Pod](c.pods, set.UID)
 	}
 	var pods []*corev1.Pod
-	for _, sibling := range children.Of[*appsv1.ReplicaSet](c.sets, owner.UID) {
-		pods = append(pods, children.Of[*corev1.Pod](c.pods, sibling.UID)...)
+	for _, sibling := range children.Of[metav1.Object](c.sets, owner.UID) {
+		pods = append(pods, children.Of[*corev1.Pod](c.pods, sibling.GetUID())...)
 	}
 	return pods
 }
