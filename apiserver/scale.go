@@ -1,0 +1,149 @@
+package apiserver
+
+import (
+	"context"
+	"net/http"
+
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubesim/kubesim/apiserver/cache"
+	"github.com/kubesim/kubesim/apiserver/kinds"
+	"github.com/kubesim/kubesim/apiserver/printers"
+	"github.com/kubesim/kubesim/apiserver/validation"
+)
+
+// scale shows or sets the number of replicas.
+func (s *Server) scale(ctx context.Context, q *request) error {
+	if q.verb == "get" {
+		if err := s.fresh(ctx, q.query.Get("resourceVersion")); err != nil {
+			return err
+		}
+		e, err := s.lookup(q)
+		if err != nil {
+			return err
+		}
+		return s.writeScale(q, e)
+	}
+	f, err := s.scaleChange(q)
+	if err != nil {
+		return err
+	}
+	e, err := s.mutate(ctx, q, f)
+	if err != nil {
+		return err
+	}
+	return s.writeScale(q, e)
+}
+
+// scaleChange reads the new Scale, or the patch of it, from the body.
+func (s *Server) scaleChange(q *request) (change, error) {
+	gvk := autoscalingv1.SchemeGroupVersion.WithKind("Scale")
+	var next func(old *autoscalingv1.Scale) (*autoscalingv1.Scale, error)
+	if q.verb == "update" {
+		obj, err := s.decodeBody(q, gvk)
+		if err != nil {
+			return nil, err
+		}
+		next = func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return obj.(*autoscalingv1.Scale), nil }
+	} else {
+		media, err := mediaOf(q.r)
+		if err != nil {
+			return nil, err
+		}
+		body, err := readBody(q.r)
+		if err != nil {
+			return nil, err
+		}
+		parent := *q
+		parent.res = &resource{Kind: &kinds.Kind{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: q.res.Resource, Namespaced: q.res.Namespaced}}
+		apply, err := s.patcher(&parent, types.PatchType(media), body)
+		if err != nil {
+			return nil, err
+		}
+		next = func(old *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
+			obj, err := s.patched(&parent, old, apply)
+			if err != nil {
+				return nil, err
+			}
+			return obj.(*autoscalingv1.Scale), nil
+		}
+	}
+	return func(old runtime.Object) (runtime.Object, error) {
+		scale, err := next(scaleOf(q.res, old))
+		if err != nil {
+			return nil, err
+		}
+		return s.scaled(q, old, scale)
+	}, nil
+}
+
+// scaled is the parent with what a Scale says.
+func (s *Server) scaled(q *request, obj runtime.Object, scale *autoscalingv1.Scale) (runtime.Object, error) {
+	if err := q.checkName(scale); err != nil {
+		return nil, err
+	}
+	if errs := validation.Scale(scale); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(autoscalingv1.SchemeGroupVersion.WithKind("Scale").GroupKind(), scale.Name, errs)
+	}
+	m := accessorOf(obj)
+	if scale.UID != "" {
+		m.SetUID(scale.UID)
+	}
+	if scale.ResourceVersion != "" {
+		m.SetResourceVersion(scale.ResourceVersion)
+	}
+	q.res.Scale.Set(obj, scale.Spec.Replicas)
+	return obj, nil
+}
+
+func (s *Server) writeScale(q *request, e *cache.Entry) error {
+	obj, err := s.codec.object(q.res, e)
+	if err != nil {
+		return err
+	}
+	scale := scaleOf(q.res, obj)
+	switch q.form.as {
+	case "Table":
+		return s.writeObject(q, http.StatusOK, s.scaleTable(q, scale))
+	case "PartialObjectMetadata":
+		p := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: q.form.as, APIVersion: "meta.k8s.io/v1"}, ObjectMeta: scale.ObjectMeta}
+		return s.writeObject(q, http.StatusOK, p)
+	}
+	return s.writeObject(q, http.StatusOK, scale)
+}
+
+// scaleTable prints a Scale, which is in no cache, as a Table of one row.
+func (s *Server) scaleTable(q *request, scale *autoscalingv1.Scale) *metav1.Table {
+	columns := printers.For(autoscalingv1.SchemeGroupVersion.WithKind("Scale").GroupKind())
+	row := columns.Row(scale, s.clock.Now())
+	switch q.query.Get("includeObject") {
+	case string(metav1.IncludeNone):
+	case string(metav1.IncludeObject):
+		row.Object.Object = scale
+	default:
+		p := &metav1.PartialObjectMetadata{ObjectMeta: scale.ObjectMeta}
+		p.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"}
+		row.Object.Object = p
+	}
+	return &metav1.Table{
+		TypeMeta: metav1.TypeMeta{Kind: "Table", APIVersion: "meta.k8s.io/v1"}, ListMeta: metav1.ListMeta{ResourceVersion: scale.ResourceVersion},
+		ColumnDefinitions: columns.Definitions, Rows: []metav1.TableRow{row},
+	}
+}
+
+func scaleOf(res *resource, obj runtime.Object) *autoscalingv1.Scale {
+	m, v := accessorOf(obj), res.Scale.Get(obj)
+	return &autoscalingv1.Scale{
+		TypeMeta: metav1.TypeMeta{Kind: "Scale", APIVersion: "autoscaling/v1"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: m.GetName(), Namespace: m.GetNamespace(), UID: m.GetUID(),
+			ResourceVersion: m.GetResourceVersion(), CreationTimestamp: m.GetCreationTimestamp(),
+		},
+		Spec:   autoscalingv1.ScaleSpec{Replicas: v.Replicas},
+		Status: autoscalingv1.ScaleStatus{Replicas: v.StatusReplicas, Selector: v.Selector},
+	}
+}
