@@ -29,7 +29,13 @@ func (s *Server) bootstrap(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.ensure(ctx, corev1.SchemeGroupVersion.WithResource("services"), apiService())
+	if err := s.ensure(ctx, corev1.SchemeGroupVersion.WithResource("services"), apiService()); err != nil {
+		return err
+	}
+	if s.authorizer == nil {
+		return nil
+	}
+	return s.bootstrapPolicy(ctx)
 }
 
 // apiService is the Service through which pods reach the API server.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"net/http"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +20,8 @@ func (s *Server) connect(q *request) handler {
 		return s.bind
 	case "pods/eviction":
 		return s.evict
+	case "serviceaccounts/token":
+		return s.createToken
 	}
 	switch {
 	case q.res.Resource == "bindings" && q.res.Group == "":
@@ -59,39 +59,4 @@ func (q *request) checkURLName(m metav1.Object, kind string) error {
 		return apierrors.NewBadRequest("name in URL does not match name in " + kind + " object")
 	}
 	return nil
-}
-
-// review answers the kinds that are asked, not stored. Without authorization
-// (see the README) everybody may do everything.
-func (s *Server) review(q *request) handler {
-	if q.res.Group != authorizationv1.GroupName && q.res.Group != authenticationv1.GroupName {
-		return nil
-	}
-	return func(_ context.Context, q *request) error {
-		obj, err := s.decodeBody(q, q.res.GroupVersionKind())
-		if err != nil {
-			return err
-		}
-		status := authorizationv1.SubjectAccessReviewStatus{Allowed: true}
-		user := authenticationv1.UserInfo{Username: "kubesim:local", Groups: []string{"system:masters", "system:authenticated"}}
-		switch r := obj.(type) {
-		case *authorizationv1.SelfSubjectAccessReview:
-			r.Status = status
-		case *authorizationv1.SubjectAccessReview:
-			r.Status = status
-		case *authorizationv1.LocalSubjectAccessReview:
-			r.Status = status
-		case *authorizationv1.SelfSubjectRulesReview:
-			r.Status = authorizationv1.SubjectRulesReviewStatus{
-				ResourceRules:    []authorizationv1.ResourceRule{{Verbs: []string{"*"}, APIGroups: []string{"*"}, Resources: []string{"*"}}},
-				NonResourceRules: []authorizationv1.NonResourceRule{{Verbs: []string{"*"}, NonResourceURLs: []string{"*"}}},
-			}
-		case *authenticationv1.SelfSubjectReview:
-			r.Status.UserInfo = user
-		case *authenticationv1.TokenReview:
-			r.Status = authenticationv1.TokenReviewStatus{}
-		}
-		obj.GetObjectKind().SetGroupVersionKind(q.res.GroupVersionKind())
-		return s.writeObject(q, http.StatusCreated, obj)
-	}
 }

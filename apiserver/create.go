@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -80,6 +81,9 @@ func (q *request) place(m metav1.Object) error {
 func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object) (*cache.Entry, error) {
 	m := accessorOf(obj)
 	q.name = m.GetName()
+	if q.res.Terminating {
+		return nil, apierrors.NewForbidden(q.subject(), q.name, errors.New("create not allowed while custom resource definition is terminating"))
+	}
 	s.fillSystemFields(m)
 	s.applyDefaults(q, obj)
 	attrs := q.attributes("CREATE", obj, nil)
@@ -100,6 +104,9 @@ func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object
 }
 
 func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.Object) (*cache.Entry, error) {
+	if err := s.checkEscalation(ctx, q, obj, nil); err != nil {
+		return nil, err
+	}
 	if errs := validate(q, obj, nil); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}

@@ -87,6 +87,9 @@ func (s *Server) mutateOnce(ctx context.Context, q *request, e *cache.Entry, f c
 }
 
 func (s *Server) validateAndUpdate(ctx context.Context, q *request, e *cache.Entry, obj, old runtime.Object) (*cache.Entry, error) {
+	if err := s.checkEscalation(ctx, q, obj, old); err != nil {
+		return nil, err
+	}
 	if errs := validate(q, obj, old); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}

@@ -30,6 +30,8 @@ func (s *Server) routes() http.Handler {
 		r.PathPrefix(probe + "/").HandlerFunc(s.health)
 	}
 	r.Handle("/metrics", promhttp.HandlerFor(prometheus.Gatherers{s.cfg.Registry, prometheus.DefaultGatherer}, promhttp.HandlerOpts{}))
+	r.HandleFunc("/.well-known/openid-configuration", s.tokenIssuer)
+	r.HandleFunc("/openid/v1/jwks", s.tokenKeys)
 	if s.cfg.Debug != nil {
 		r.PathPrefix("/debug/kubesim/").Handler(s.cfg.Debug)
 	}

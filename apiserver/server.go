@@ -2,6 +2,10 @@ package apiserver
 
 import (
 	"context"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,10 +19,12 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubesim/kubesim/apiserver/admission"
+	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/discovery"
 	"github.com/kubesim/kubesim/apiserver/kinds"
 	"github.com/kubesim/kubesim/apiserver/openapi"
+	"github.com/kubesim/kubesim/apiserver/rbac"
 	"github.com/kubesim/kubesim/store"
 )
 
@@ -34,9 +40,17 @@ type Config struct {
 	Registry *prometheus.Registry // of /metrics
 	// Admission plugins on top of the default ones, and those left out.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// Authentication says whom to believe. What it looks up it finds in this server.
+	Authentication authentication.Config
+	// TokenKey signs the tokens of ServiceAccounts; a key of its own if nil.
+	TokenKey crypto.Signer
+	// AllowAll leaves out authorization: everybody may do everything.
+	AllowAll bool
 	// AllowedHosts are the names that a Host or Origin header may carry besides
 	// loopback addresses and in-memory clients.
 	AllowedHosts []string
+	// EventTTL is how long events are kept after their last write, an hour if 0.
+	EventTTL time.Duration
 	// Debug is served below /debug/kubesim/.
 	Debug http.Handler
 }
@@ -53,6 +67,9 @@ func (c *Config) setDefaults() error {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
+	}
+	if c.EventTTL <= 0 {
+		c.EventTTL = eventTTL
 	}
 	if c.Registry == nil {
 		c.Registry = prometheus.NewRegistry()
@@ -71,8 +88,13 @@ type Server struct {
 	table     *table
 	codec     *codec
 	admission *admission.Chain
-	metrics   *metrics
-	services  *serviceAllocator
+	// Who sends a request, and what he may do; authorizer is nil if everybody may all.
+	authenticator *authentication.Authenticator
+	authorizer    *rbac.Authorizer
+	tokens        *authentication.Tokens
+
+	metrics  *metrics
+	services *serviceAllocator
 	// definitions add custom resources to the table.
 	definitions *definitions
 	discovery   *discovery.Handler
@@ -109,6 +131,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if s.admission, err = admission.New(cacheLister{s}, s.clock, cfg.DisableAdmissionPlugins, cfg.EnableAdmissionPlugins); err != nil {
 		return nil, err
 	}
+	if err := s.secure(); err != nil {
+		return nil, err
+	}
 	if err := s.cache.Fill(ctx); err != nil {
 		return nil, err
 	}
@@ -117,6 +142,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	s.running.Go(s.follow)
 	s.running.Go(s.definitions.run)
 	s.running.Go(s.compact)
+	s.running.Go(s.expire)
 	s.handler = s.filters(s.routes())
 	if err := s.bootstrap(ctx); err != nil {
 		s.Close()
@@ -129,6 +155,26 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) kinds() []*kinds.Kind {
 	s.definitions.catchUp()
 	return s.table.kinds()
+}
+
+// secure makes what finds out who sends a request and what he may do.
+func (s *Server) secure() (err error) {
+	key := s.cfg.TokenKey
+	if key == nil {
+		if key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader); err != nil {
+			return err
+		}
+	}
+	if s.tokens, err = authentication.NewTokens(key, s.clock); err != nil {
+		return err
+	}
+	believe := s.cfg.Authentication
+	believe.Tokens, believe.Bootstrap, believe.Objects, believe.Clock = s.tokens, true, cacheLister{s}, s.clock
+	s.authenticator = authentication.New(believe)
+	if !s.cfg.AllowAll {
+		s.authorizer = rbac.New(roles{s})
+	}
+	return nil
 }
 
 // Handler serves the API.

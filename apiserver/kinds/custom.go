@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
@@ -17,6 +18,8 @@ type Custom interface {
 	FromStored(objs ...*unstructured.Unstructured) error
 	// ToStored returns an object in the version that is stored; it may be the same object.
 	ToStored(u *unstructured.Unstructured) (*unstructured.Unstructured, error)
+	// Convertor leads between the versions of the definition, without defaults or pruning.
+	Convertor() (runtime.ObjectConvertor, error)
 	// OpenAPI is the schema to publish in version 2 or 3 of OpenAPI, for the caller to change.
 	OpenAPI(version int) (*spec.Schema, error)
 }

@@ -30,6 +30,9 @@ type Kind struct {
 	Unstructured bool
 	// Custom is what a custom resource has in place of a Go type; nil for built-in kinds.
 	Custom Custom
+	// Terminating is true when the definition of a custom resource is being deleted:
+	// nothing may be created any more.
+	Terminating bool
 	// ListKind is the kind of a list, default Kind with List behind it.
 	ListKind string
 	// Deprecated is the text of a warning that every answer carries.
@@ -115,6 +118,14 @@ func (k *Kind) ListKindName() string {
 
 // Stored is true for a kind whose objects are kept: reviews and bindings are only answered.
 func (k *Kind) Stored() bool { return slices.Contains(k.ServedVerbs(), "watch") }
+
+// ListedVerbs are the verbs that discovery tells of.
+func (k *Kind) ListedVerbs() []string {
+	if k.Terminating {
+		return slices.DeleteFunc(slices.Clone(k.ServedVerbs()), func(verb string) bool { return verb == "create" })
+	}
+	return k.ServedVerbs()
+}
 
 // ServedVerbs are the verbs of the resource itself.
 func (k *Kind) ServedVerbs() []string {

@@ -1,0 +1,264 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubesim/kubesim/apiserver/authentication"
+	"github.com/kubesim/kubesim/apiserver/cache"
+	"github.com/kubesim/kubesim/apiserver/rbac"
+)
+
+type userKey struct{}
+
+// userOf is who sends the request of a context.
+func userOf(ctx context.Context) authenticationv1.UserInfo {
+	user, _ := ctx.Value(userKey{}).(authenticationv1.UserInfo)
+	return user
+}
+
+// identify finds out who sends the request, or refuses it with 401.
+func (s *Server) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, err := s.authenticator.Authenticate(r)
+		if err == nil {
+			user, err = s.impersonate(r, user)
+		} else {
+			s.log.Debug("Refused credentials", "path", r.URL.Path, "err", err)
+			err = apierrors.NewUnauthorized("Unauthorized")
+		}
+		if err != nil {
+			s.writeError(w, r, form{media: mediaJSON}, err)
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, user)))
+	})
+}
+
+// authorize refuses what the user may not do with 403. That comes before it is
+// known whether what he wants exists, so that a refusal gives nothing away.
+func (s *Server) authorize(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user := userOf(r.Context())
+		if isMaster(user) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		a := attributesOf(r, user)
+		if allowed, reason := s.allowed(a); !allowed {
+			s.writeError(w, r, form{media: mediaJSON}, refusal(a, reason))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isMaster tells whether a user may do everything, by no role's leave.
+func isMaster(user authenticationv1.UserInfo) bool {
+	return slices.Contains(user.Groups, authentication.Masters)
+}
+
+// allowed tells whether a user may do something, and why.
+func (s *Server) allowed(a *rbac.Attributes) (bool, string) {
+	if isMaster(a.User) || s.authorizer == nil {
+		return true, ""
+	}
+	return s.authorizer.Authorize(a)
+}
+
+// refusal is the answer in Kubernetes' words.
+func refusal(a *rbac.Attributes, reason string) error {
+	message := a.String()
+	if reason != "" {
+		message += ": " + reason
+	}
+	return apierrors.NewForbidden(schema.GroupResource{Group: a.Group, Resource: a.Resource}, a.Name, errors.New(message))
+}
+
+// attributesOf are what a request asks leave for.
+func attributesOf(r *http.Request, user authenticationv1.UserInfo) *rbac.Attributes {
+	p, ok := parsePath(r.URL.Path)
+	if !ok {
+		return &rbac.Attributes{User: user, Verb: strings.ToLower(r.Method), Path: r.URL.Path}
+	}
+	query := r.URL.Query()
+	watch := p.watch || isTrue(query.Get("watch"))
+	a := &rbac.Attributes{
+		User: user, Verb: verbOf(r.Method, p.name != "", watch && r.Method == http.MethodGet),
+		Group: p.group, Version: p.version, Resource: p.resource, Subresource: p.subresource, Namespace: p.namespace, Name: p.name,
+	}
+	if p.resource == "namespaces" && p.namespace == "" && p.name != "" { // a namespace counts as in itself
+		a.Namespace = p.name
+	}
+	if a.Name == "" && (a.Verb == "list" || a.Verb == "watch" || a.Verb == "deletecollection") {
+		a.Name = selectedName(query.Get("fieldSelector"))
+	}
+	return a
+}
+
+// selectedName is the name that a field selector asks for, if it asks for one.
+func selectedName(selector string) string {
+	for part := range strings.SplitSeq(selector, ",") {
+		if name, ok := strings.CutPrefix(part, "metadata.name="); ok {
+			return strings.TrimPrefix(name, "=")
+		}
+	}
+	return ""
+}
+
+// impersonate makes the request another user's, if this one may act as that.
+func (s *Server) impersonate(r *http.Request, user authenticationv1.UserInfo) (authenticationv1.UserInfo, error) {
+	as := authenticationv1.UserInfo{
+		Username: r.Header.Get("Impersonate-User"), UID: r.Header.Get("Impersonate-Uid"), Groups: r.Header.Values("Impersonate-Group"),
+		Extra: impersonatedExtra(r.Header),
+	}
+	if as.Username == "" {
+		if as.UID != "" || len(as.Groups) > 0 || len(as.Extra) > 0 {
+			return as, apierrors.NewInternalError(errors.New("requested groups, uid or extra without impersonating a user"))
+		}
+		return user, nil
+	}
+	for _, a := range impersonations(user, as) {
+		if allowed, reason := s.allowed(a); !allowed {
+			return as, refusal(a, reason)
+		}
+	}
+	if namespace, _, ok := authentication.SplitAccount(as.Username); ok && len(as.Groups) == 0 {
+		as.Groups = []string{"system:serviceaccounts", "system:serviceaccounts:" + namespace}
+	}
+	switch {
+	case as.Username == authentication.AnonymousUser:
+		if !slices.Contains(as.Groups, authentication.Unauthenticated) {
+			as.Groups = append(as.Groups, authentication.Unauthenticated)
+		}
+	case !slices.Contains(as.Groups, authentication.Authenticated) && !slices.Contains(as.Groups, authentication.Unauthenticated):
+		as.Groups = append(as.Groups, authentication.Authenticated)
+	}
+	for name := range r.Header {
+		if strings.HasPrefix(name, "Impersonate-") { // a server behind this one must not act on them again
+			r.Header.Del(name)
+		}
+	}
+	return as, nil
+}
+
+// impersonatedExtra are the values of Impersonate-Extra-KEY headers.
+func impersonatedExtra(header http.Header) map[string]authenticationv1.ExtraValue {
+	var extra map[string]authenticationv1.ExtraValue
+	for name, values := range header {
+		key, ok := strings.CutPrefix(name, "Impersonate-Extra-")
+		if !ok {
+			continue
+		}
+		if extra == nil {
+			extra = map[string]authenticationv1.ExtraValue{}
+		}
+		key = strings.ToLower(key)
+		if plain, err := url.PathUnescape(key); err == nil {
+			key = plain
+		}
+		extra[key] = append(extra[key], values...)
+	}
+	return extra
+}
+
+// impersonations are what it takes to act as another user.
+func impersonations(user, as authenticationv1.UserInfo) []*rbac.Attributes {
+	verb := func(group, resource, namespace, name string) *rbac.Attributes {
+		return &rbac.Attributes{User: user, Verb: "impersonate", Group: group, Version: "v1", Resource: resource, Namespace: namespace, Name: name}
+	}
+	var out []*rbac.Attributes
+	if namespace, name, ok := authentication.SplitAccount(as.Username); ok {
+		out = append(out, verb("", "serviceaccounts", namespace, name))
+	} else {
+		out = append(out, verb("", "users", "", as.Username))
+	}
+	for _, group := range as.Groups {
+		out = append(out, verb("", "groups", "", group))
+	}
+	if as.UID != "" {
+		out = append(out, verb(authenticationv1.GroupName, "uids", "", as.UID))
+	}
+	for key, values := range as.Extra {
+		for _, value := range values {
+			a := verb(authenticationv1.GroupName, "userextras", "", value)
+			a.Subresource = key
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// roles reads roles and bindings from the cache. A change counts as soon as the
+// cache has it.
+type roles struct{ s *Server }
+
+// ClusterRoleBindings implements rbac.Lister.
+func (l roles) ClusterRoleBindings() ([]*rbacv1.ClusterRoleBinding, error) {
+	return listCached[*rbacv1.ClusterRoleBinding](l.s, "clusterrolebindings", "")
+}
+
+// RoleBindings implements rbac.Lister.
+func (l roles) RoleBindings(namespace string) ([]*rbacv1.RoleBinding, error) {
+	return listCached[*rbacv1.RoleBinding](l.s, "rolebindings", namespace)
+}
+
+// ClusterRole implements rbac.Lister.
+func (l roles) ClusterRole(name string) (*rbacv1.ClusterRole, error) {
+	return getCached[*rbacv1.ClusterRole](l.s, "clusterroles", "", name)
+}
+
+// Role implements rbac.Lister.
+func (l roles) Role(namespace, name string) (*rbacv1.Role, error) {
+	return getCached[*rbacv1.Role](l.s, "roles", namespace, name)
+}
+
+func getCached[T any](s *Server, resource, namespace, name string) (T, error) {
+	var none T
+	res := s.table.get(rbacv1.GroupName, "v1", resource)
+	e := s.cache.Resource(res.prefix).Get(res.key(namespace, name))
+	if e == nil {
+		return none, apierrors.NewNotFound(res.GroupResource(), name)
+	}
+	return decodeCached[T](s, res, e)
+}
+
+func listCached[T any](s *Server, resource, namespace string) ([]T, error) {
+	res := s.table.get(rbacv1.GroupName, "v1", resource)
+	var out []T
+	var errs []error
+	s.cache.Resource(res.prefix).Snapshot().Each(res.key(namespace, ""), "", func(e *cache.Entry) bool {
+		obj, err := decodeCached[T](s, res, e)
+		if err != nil {
+			errs = append(errs, err)
+		} else {
+			out = append(out, obj)
+		}
+		return true
+	})
+	return out, errors.Join(errs...)
+}
+
+func decodeCached[T any](s *Server, res *resource, e *cache.Entry) (T, error) {
+	var none T
+	obj, err := e.Decoded(func() (runtime.Object, error) { return s.codec.shared(res, e) })
+	if err != nil {
+		return none, err
+	}
+	typed, ok := obj.(T)
+	if !ok {
+		return none, fmt.Errorf("%s is a %T", e.Key, obj)
+	}
+	return typed, nil
+}
