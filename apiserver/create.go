@@ -104,9 +104,6 @@ func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object
 }
 
 func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.Object) (*cache.Entry, error) {
-	if err := s.checkEscalation(ctx, q, obj, nil); err != nil {
-		return nil, err
-	}
 	if errs := validate(q, obj, nil); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}

@@ -2,7 +2,6 @@ package customresource
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -11,9 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/kubesim/kubesim/apiserver/kinds"
+	"github.com/kubesim/kubesim/apiserver/openapi"
 	"github.com/kubesim/kubesim/apiserver/printers"
 )
 
@@ -66,13 +67,20 @@ func (v *Version) row() *kinds.Kind {
 	k := &kinds.Kind{
 		Group: v.crd.Spec.Group, Version: v.Name, Kind: names.Kind, ListKind: names.ListKind, Resource: names.Plural, Singular: names.Singular,
 		ShortNames: names.ShortNames, Categories: names.Categories, Namespaced: v.crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
-		Verbs: v.verbs(), Unstructured: true, Custom: v, ConditionalUpdate: true, Generation: true, StorageVersion: storageVersion(v.crd),
+		Verbs: verbs, Terminating: Is(v.crd, apiextensionsv1.Terminating), Unstructured: true, Custom: v, ConditionalUpdate: true, Generation: true, StorageVersion: storageVersion(v.crd),
 		Deprecated: v.deprecation(),
 	}
 	for _, f := range v.SelectableFields {
 		path := strings.TrimPrefix(f.JSONPath, ".")
 		k.Fields = append(k.Fields, kinds.Field{Name: path, Path: path})
 	}
+	k.TypeConverter = sync.OnceValues(func() (managedfields.TypeConverter, error) {
+		models, err := openapi.Models(k)
+		if err != nil {
+			return nil, err
+		}
+		return managedfields.NewTypeConverter(models, false)
+	})
 	k.Rules = kinds.Rules{Default: v.defaults, Prepare: v.prepare, Validate: v.validate, Warnings: warnings}
 	if v.hasStatus() {
 		k.Subresources = append(k.Subresources, kinds.Subresource{
@@ -98,14 +106,7 @@ func (v *Version) row() *kinds.Kind {
 var rewritable = []string{"get", "patch", "update"}
 
 // verbs are those of a custom resource, in the order in which Kubernetes lists them.
-// Nothing can be created while the definition is being deleted.
-func (v *Version) verbs() []string {
-	all := []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
-	if Is(v.crd, apiextensionsv1.Terminating) {
-		return slices.DeleteFunc(all, func(verb string) bool { return verb == "create" })
-	}
-	return all
-}
+var verbs = []string{"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"}
 
 // deprecation is the warning that each answer of a deprecated version carries.
 func (v *Version) deprecation() string {
@@ -180,6 +181,9 @@ func (v *Version) ToStored(u *unstructured.Unstructured) (*unstructured.Unstruct
 	out := u.DeepCopy()
 	return out, v.move([]*unstructured.Unstructured{out}, to)
 }
+
+// Convertor implements kinds.Custom.
+func (v *Version) Convertor() (runtime.ObjectConvertor, error) { return v.convert() }
 
 // move converts objects, and prunes what conversion has added beyond the schema.
 func (v *Version) move(objs []*unstructured.Unstructured, to schema.GroupVersion) error {

@@ -33,7 +33,7 @@ func aggregatedResource(k *kinds.Kind) apidiscoveryv2.APIResourceDiscovery {
 	}
 	out := apidiscoveryv2.APIResourceDiscovery{
 		Resource: k.Resource, SingularResource: k.SingularName(), Scope: scope, ResponseKind: responseKind(k, kinds.Subresource{}),
-		Verbs: k.ServedVerbs(), ShortNames: k.ShortNames, Categories: k.Categories,
+		Verbs: k.ListedVerbs(), ShortNames: k.ShortNames, Categories: k.Categories,
 	}
 	for _, sub := range k.Subresources {
 		out.Subresources = append(out.Subresources, apidiscoveryv2.APISubresourceDiscovery{

@@ -50,7 +50,7 @@ func resourceList(g *group, v groupVersion) *metav1.APIResourceList {
 func apiResource(k *kinds.Kind) metav1.APIResource {
 	return metav1.APIResource{
 		Name: k.Resource, SingularName: k.SingularName(), Namespaced: k.Namespaced, Kind: k.Kind,
-		Verbs: k.ServedVerbs(), ShortNames: k.ShortNames, Categories: k.Categories, StorageVersionHash: storageHash(k),
+		Verbs: k.ListedVerbs(), ShortNames: k.ShortNames, Categories: k.Categories, StorageVersionHash: storageHash(k),
 	}
 }
 

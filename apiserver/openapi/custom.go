@@ -2,8 +2,10 @@ package openapi
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1beta1 "k8s.io/apimachinery/pkg/apis/meta/v1beta1"
@@ -24,6 +26,21 @@ func (c *collection) addCustom(k *kinds.Kind) (string, error) {
 	c.schemas[name] = s
 	return name, nil
 }
+
+// Models are the schema of a custom resource and all that it refers to, by name, in
+// version 3: what server-side apply learns the fields from.
+func Models(k *kinds.Kind) (map[string]*spec.Schema, error) {
+	c := &collection{prefix: refsV3, version: 3, schemas: maps.Clone(metaModels())}
+	_, err := c.addCustom(k)
+	return c.schemas, err
+}
+
+// metaModels are the schemas that each custom resource refers to.
+var metaModels = sync.OnceValue(func() map[string]*spec.Schema {
+	c := (&models{}).collect(refsV3, 3)
+	c.addGenerated(metav1.ObjectMeta{}.OpenAPIModelName())
+	return c.schemas
+})
 
 func (c *collection) customSchema(k *kinds.Kind) (*spec.Schema, error) {
 	var s *spec.Schema
