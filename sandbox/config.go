@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"time"
 
 	"k8s.io/utils/clock"
 
@@ -43,6 +44,8 @@ type Config struct {
 	APIOnly bool
 	// Admission plugins on top of the default ones, and those left out.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
+	// EventTTL is how long events are kept after their last write, an hour if 0.
+	EventTTL time.Duration
 
 	Clock  clock.WithTicker // real if nil
 	Logger *slog.Logger     // slog.Default() if nil

@@ -71,7 +71,7 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	s.server, err = apiserver.New(ctx, apiserver.Config{
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
 		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
-		AllowedHosts: s.cfg.allowedHosts(), Debug: s.debug(),
+		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(),
 	})
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ type serverFlags struct {
 	ephemeral        bool
 	enableAdmission  []string
 	disableAdmission []string
+	eventTTL         time.Duration
 	verbosity        verbosity
 }
 
@@ -37,12 +38,14 @@ func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.ephemeral, "ephemeral", false, "use a temporary data directory without fsync, gone at exit")
 	flags.StringSliceVar(&f.enableAdmission, "enable-admission-plugins", nil, "admission `plugins` beside the default ones")
 	flags.StringSliceVar(&f.disableAdmission, "disable-admission-plugins", nil, "admission `plugins` to leave out")
+	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "how long events are kept after their last write")
 	f.verbosity.flag(flags)
 }
 
 // config makes the sandbox's configuration; cleanup removes what was temporary.
 func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func(), err error) {
 	cleanup = func() {}
+	keepPrivate()
 	if f.ephemeral {
 		if f.dataDir, err = os.MkdirTemp("", "kubesim-"); err != nil {
 			return sandbox.Config{}, nil, err
@@ -52,7 +55,8 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 	return sandbox.Config{
 		Store: f.store, DataDir: f.dataDir, NoFsync: f.ephemeral, EtcdListen: f.etcdListen, HTTP: f.http, HTTPS: f.https, HTTPSAnyPort: f.https == defaultTLSAddress,
 		EnableAdmissionPlugins: f.enableAdmission, DisableAdmissionPlugins: f.disableAdmission,
-		Logger: f.verbosity.logger(stderr),
+		EventTTL: f.eventTTL,
+		Logger:   f.verbosity.logger(stderr),
 	}, cleanup, nil
 }
 
