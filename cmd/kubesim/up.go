@@ -120,6 +120,7 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 	if err := f.post(ctx, s, std); err != nil {
 		fmt.Fprintln(std.err, "kubesim:", err)
 	}
+	releaseMemory()
 	return waitEnd(ctx, s)
 }
 
