@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -104,6 +105,9 @@ func (s *Server) writeScale(q *request, e *cache.Entry) error {
 	obj, err := s.codec.object(q.res, e)
 	if err != nil {
 		return err
+	}
+	if path := q.res.Scale.Get(obj).Missing; path != "" {
+		return apierrors.NewInternalError(fmt.Errorf("the spec replicas field %q does not exist", path))
 	}
 	scale := scaleOf(q.res, obj)
 	switch q.form.as {
