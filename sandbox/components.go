@@ -21,12 +21,12 @@ func (s *Sandbox) parts() []component {
 		{"controllers", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Config{
 				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
-				RootCA: string(s.keys.CA.CertificatePEM()),
+				RootCA: string(s.keys.CA.CertificatePEM()), Controllers: s.controllers(),
 			})
 		}},
 		{"scheduler", func(ctx context.Context) error {
 			return scheduler.Run(ctx, scheduler.Config{
-				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
+				RESTConfig: s.restConfigAs("system:kube-scheduler"), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
 			})
 		}},
 		{"fakelet", func(ctx context.Context) error {
@@ -36,6 +36,14 @@ func (s *Sandbox) parts() []component {
 			})
 		}},
 	}
+}
+
+// controllers names those that run.
+func (s *Sandbox) controllers() []string {
+	if s.cfg.Bare {
+		return nil
+	}
+	return controllers.AddOns()
 }
 
 // startComponents runs them until Close.

@@ -18,6 +18,15 @@ const (
 	StoreEtcd   = "etcd"
 )
 
+// The values of Config.Authorization and Config.HTTPAuth.
+const (
+	AuthorizationRBAC        = "RBAC"
+	AuthorizationAlwaysAllow = "AlwaysAllow"
+
+	HTTPAuthLocal    = "local"
+	HTTPAuthRequired = "required"
+)
+
 // Config says what a sandbox is made of. The zero value is a control plane in
 // memory without nodes and without a listener.
 type Config struct {
@@ -40,12 +49,25 @@ type Config struct {
 	HTTPSAnyPort bool
 	// Nodes is how many nodes are played: node-1 to node-N.
 	Nodes int
+	// Bare leaves out what clusters have beside the control plane: the default
+	// StorageClass with its provisioner.
+	Bare bool
 	// APIOnly leaves out the controllers, the scheduler and the nodes.
 	APIOnly bool
 	// Admission plugins on top of the default ones, and those left out.
 	EnableAdmissionPlugins, DisableAdmissionPlugins []string
 	// EventTTL is how long events are kept after their last write, an hour if 0.
 	EventTTL time.Duration
+
+	// Authorization is AuthorizationRBAC, the default, or AuthorizationAlwaysAllow.
+	Authorization string
+	// HTTPAuth is HTTPAuthLocal, the default: whoever comes by plain HTTP without
+	// credentials may do everything; or HTTPAuthRequired.
+	HTTPAuth string
+	// TokenFile and PasswordFile hold the credentials of users, see authentication.File.
+	TokenFile, PasswordFile string
+	// NoAnonymous refuses who has no credentials.
+	NoAnonymous bool
 
 	Clock  clock.WithTicker // real if nil
 	Logger *slog.Logger     // slog.Default() if nil
@@ -73,12 +95,33 @@ func (c *Config) validate() error {
 	case c.Store == StoreEtcd && len(c.EtcdServers) == 0 && c.DataDir == "":
 		return fmt.Errorf("--data-dir: required with --store %s", StoreEtcd)
 	}
+	if c.Authorization == "" {
+		c.Authorization = AuthorizationRBAC
+	}
+	if c.HTTPAuth == "" {
+		c.HTTPAuth = HTTPAuthLocal
+	}
+	switch {
+	case c.Authorization != AuthorizationRBAC && c.Authorization != AuthorizationAlwaysAllow:
+		return fmt.Errorf("--authorization-mode %q: must be %s or %s", c.Authorization, AuthorizationRBAC, AuthorizationAlwaysAllow)
+	case c.HTTPAuth != HTTPAuthLocal && c.HTTPAuth != HTTPAuthRequired:
+		return fmt.Errorf("--http-auth %q: must be %s or %s", c.HTTPAuth, HTTPAuthLocal, HTTPAuthRequired)
+	}
 	for flag, address := range map[string]string{"--http": c.HTTP, "--https": c.HTTPS} {
-		if _, _, err := net.SplitHostPort(address); err != nil && address != "" {
+		host, _, err := net.SplitHostPort(address)
+		if err != nil && address != "" {
 			return fmt.Errorf("%s %q: %w", flag, address, err)
+		}
+		if flag == "--http" && address != "" && c.HTTPAuth == HTTPAuthLocal && !isLoopback(host) {
+			return fmt.Errorf("--http %s: whoever reaches it could do everything; add --http-auth %s, or choose an address of this machine alone", address, HTTPAuthRequired)
 		}
 	}
 	return nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // etcdDir is where the embedded etcd lives, "" with an external one.

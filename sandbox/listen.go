@@ -76,9 +76,6 @@ func (f *front) url() string {
 // serve takes requests on the listeners.
 func (s *Sandbox) serve() {
 	for _, f := range s.fronts {
-		if addr, ok := f.listener.Addr().(*net.TCPAddr); ok && !addr.IP.IsLoopback() {
-			s.cfg.Logger.Warn("Everybody who can reach this address may do everything in the sandbox", "address", addr.String())
-		}
 		f.server = &http.Server{
 			Handler:           s.server.Handler(),
 			ReadHeaderTimeout: headerTimeout,

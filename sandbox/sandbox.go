@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,10 +11,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	oteltrace "go.opentelemetry.io/otel/trace"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubesim/kubesim/apiserver"
+	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/sandbox/pki"
 	"github.com/kubesim/kubesim/store"
 	"github.com/kubesim/kubesim/store/etcd"
@@ -23,17 +26,17 @@ import (
 
 // Sandbox is a running cluster. Start makes it.
 type Sandbox struct {
-	cfg       Config
-	store     store.Store
-	server    *apiserver.Server
-	transport *transport
-	recorder  *trace.Recorder
-	tracer    oteltrace.TracerProvider
-	registry  *prometheus.Registry
-	keys      *pki.Keys
-	fronts    []*front // plain HTTP first
+	cfg      Config
+	store    store.Store
+	server   *apiserver.Server
+	recorder *trace.Recorder
+	tracer   oteltrace.TracerProvider
+	registry *prometheus.Registry
+	keys     *pki.Keys
+	fronts   []*front // plain HTTP first
 
 	stop       context.CancelFunc // ends the components
+	requests   sync.WaitGroup     // of parts of this process
 	components sync.WaitGroup
 	serving    sync.WaitGroup
 	failed     chan error
@@ -68,10 +71,15 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	if s.keys, err = pki.Open(s.cfg.pkiDir(), s.cfg.serverNames(), s.cfg.Clock.Now()); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
+	believe, err := s.authentication()
+	if err != nil {
+		return err
+	}
 	s.server, err = apiserver.New(ctx, apiserver.Config{
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
 		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
 		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(),
+		Authentication: believe, TokenKey: s.keys.ServiceAccount, AllowAll: s.cfg.Authorization == AuthorizationAlwaysAllow,
 	})
 	if err != nil {
 		return err
@@ -81,7 +89,6 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 			s.fail(fmt.Errorf("API server: %w", err))
 		}
 	})
-	s.transport = &transport{handler: s.server.Handler()}
 	s.serve()
 	if err := s.writeKubeconfig(); err != nil {
 		return err
@@ -90,6 +97,29 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 		s.startComponents()
 	}
 	return nil
+}
+
+// authentication says whom the API server is to believe.
+func (s *Sandbox) authentication() (cfg authentication.Config, err error) {
+	cfg = authentication.Config{
+		ClientCA: x509.NewCertPool(), Required: s.cfg.HTTPAuth == HTTPAuthRequired, NoAnonymous: s.cfg.NoAnonymous,
+	}
+	cfg.ClientCA.AddCert(s.keys.CA.Certificate)
+	for _, f := range []struct {
+		flag, path string
+		file       **authentication.File
+	}{
+		{"--token-auth-file", s.cfg.TokenFile, &cfg.TokenFile},
+		{"--basic-auth-file", s.cfg.PasswordFile, &cfg.PasswordFile},
+	} {
+		if f.path == "" {
+			continue
+		}
+		if *f.file, err = authentication.ReadFile(f.path); err != nil {
+			return cfg, fmt.Errorf("%s: %w", f.flag, err)
+		}
+	}
+	return cfg, nil
 }
 
 func openStore(ctx context.Context, cfg Config) (store.Store, error) {
@@ -121,13 +151,22 @@ func (s *Sandbox) URL() string {
 	return s.fronts[0].url()
 }
 
-// RESTConfig reaches the API server inside this process, without rate limits.
-// Each call returns a new one, which may be changed.
+// RESTConfig reaches the API server inside this process as the local user, who
+// may do everything, without rate limits. Each call returns a new one, which may
+// be changed.
 func (s *Sandbox) RESTConfig() *rest.Config {
+	return s.restConfigAs(authentication.LocalUser, authentication.Masters)
+}
+
+// restConfigAs does the same as another user.
+func (s *Sandbox) restConfigAs(user string, groups ...string) *rest.Config {
 	return &rest.Config{
-		Host:      "http://localhost",
-		Transport: s.transport,
-		QPS:       -1,
+		Host: "http://localhost",
+		Transport: &transport{
+			handler: s.server.Handler(), running: &s.requests,
+			user: authenticationv1.UserInfo{Username: user, Groups: groups},
+		},
+		QPS: -1,
 		ContentConfig: rest.ContentConfig{
 			ContentType:        runtime.ContentTypeProtobuf,
 			AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
@@ -162,9 +201,7 @@ func (s *Sandbox) Close() error {
 	}
 	err := s.closeFronts()
 	s.components.Wait()
-	if s.transport != nil {
-		s.transport.wait()
-	}
+	s.requests.Wait()
 	s.serving.Wait()
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())

@@ -7,6 +7,10 @@ import (
 	"io"
 	"net/http"
 	"sync"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+
+	"github.com/kubesim/kubesim/apiserver/authentication"
 )
 
 // streamAbove is the size from which an answer streams to the client while the
@@ -15,17 +19,19 @@ const streamAbove = 64 << 10
 
 // transport is an http.RoundTripper that hands requests to a handler in the
 // same process. There is no socket, so it works inside testing/synctest
-// bubbles, and a client that does not read holds up the handler at once.
+// bubbles, and a client that does not read holds up the handler at once. The
+// server knows who sends them.
 type transport struct {
 	handler http.Handler
-	running sync.WaitGroup // handlers at work
+	running *sync.WaitGroup // handlers at work
+	user    authenticationv1.UserInfo
 }
 
 // RoundTrip serves the request on a goroutine of its own. It returns when the
 // handler flushes, has written much, or is done.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	// As over a socket, nothing of the client's context reaches the server but its end.
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(authentication.WithUser(context.Background(), t.user))
 	in := serverRequest(ctx, r)
 	w := &responseWriter{header: http.Header{}, request: r, response: make(chan *http.Response, 1)}
 	w.reader, w.writer = io.Pipe()
@@ -52,9 +58,6 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, context.Cause(r.Context())
 	}
 }
-
-// wait returns when no handler is at work any more.
-func (t *transport) wait() { t.running.Wait() }
 
 // serverRequest is what net/http would make of a client's request.
 func serverRequest(ctx context.Context, r *http.Request) *http.Request {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 )
@@ -14,8 +15,8 @@ import (
 // call sends a request to a handler through a transport.
 func call(ctx context.Context, t *testing.T, handler http.HandlerFunc, method, body string) (*http.Response, error) {
 	t.Helper()
-	rt := &transport{handler: handler}
-	t.Cleanup(rt.wait)
+	rt := &transport{handler: handler, running: &sync.WaitGroup{}}
+	t.Cleanup(rt.running.Wait)
 	request, err := http.NewRequestWithContext(ctx, method, "http://localhost/path?q=1", strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,11 @@ type serverFlags struct {
 	enableAdmission  []string
 	disableAdmission []string
 	eventTTL         time.Duration
+	authorization    string
+	httpAuth         string
+	tokenFile        string
+	passwordFile     string
+	anonymous        bool
 	verbosity        verbosity
 }
 
@@ -39,6 +44,11 @@ func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.enableAdmission, "enable-admission-plugins", nil, "admission `plugins` beside the default ones")
 	flags.StringSliceVar(&f.disableAdmission, "disable-admission-plugins", nil, "admission `plugins` to leave out")
 	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "how long events are kept after their last write")
+	flags.StringVar(&f.httpAuth, "http-auth", sandbox.HTTPAuthLocal, "who comes by --http without credentials: `local or required`; local may do everything")
+	flags.StringVar(&f.authorization, "authorization-mode", sandbox.AuthorizationRBAC, "who may do what: `RBAC or AlwaysAllow`")
+	flags.StringVar(&f.tokenFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
+	flags.StringVar(&f.passwordFile, "basic-auth-file", "", "CSV `file` of passwords: password,user,uid,\"group1,group2\"")
+	flags.BoolVar(&f.anonymous, "anonymous-auth", true, "let requests without credentials in as system:anonymous")
 	f.verbosity.flag(flags)
 }
 
@@ -55,8 +65,9 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 	return sandbox.Config{
 		Store: f.store, DataDir: f.dataDir, NoFsync: f.ephemeral, EtcdListen: f.etcdListen, HTTP: f.http, HTTPS: f.https, HTTPSAnyPort: f.https == defaultTLSAddress,
 		EnableAdmissionPlugins: f.enableAdmission, DisableAdmissionPlugins: f.disableAdmission,
-		EventTTL: f.eventTTL,
-		Logger:   f.verbosity.logger(stderr),
+		EventTTL: f.eventTTL, Authorization: f.authorization, HTTPAuth: f.httpAuth,
+		TokenFile: f.tokenFile, PasswordFile: f.passwordFile, NoAnonymous: !f.anonymous,
+		Logger: f.verbosity.logger(stderr),
 	}, cleanup, nil
 }
 
@@ -106,7 +117,7 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 		return err
 	}
 	defer cleanup()
-	cfg.Nodes = f.nodes
+	cfg.Nodes, cfg.Bare = f.nodes, f.bare
 	s, err := sandbox.Start(ctx, cfg)
 	if err != nil {
 		return err
