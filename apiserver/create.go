@@ -25,6 +25,9 @@ const (
 )
 
 func (s *Server) create(ctx context.Context, q *request) error {
+	if err := q.checkOptions("CreateOptions", ""); err != nil {
+		return err
+	}
 	obj, err := s.decodeBody(q, q.res.GroupVersionKind())
 	if err != nil {
 		return err
@@ -86,6 +89,9 @@ func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object
 	}
 	s.fillSystemFields(m)
 	s.applyDefaults(q, obj)
+	if q.verb != "patch" { // an apply knows whose fields it sets
+		s.track(q, nil, obj)
+	}
 	attrs := q.attributes("CREATE", obj, nil)
 	if err := s.admission.Admit(ctx, attrs); err != nil {
 		return nil, err
@@ -104,6 +110,9 @@ func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object
 }
 
 func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.Object) (*cache.Entry, error) {
+	if err := s.checkEscalation(ctx, q, obj, nil); err != nil {
+		return nil, err
+	}
 	if errs := validate(q, obj, nil); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}
@@ -152,7 +161,6 @@ func (s *Server) fillSystemFields(m metav1.Object) {
 	m.SetDeletionTimestamp(nil)
 	m.SetDeletionGracePeriodSeconds(nil)
 	m.SetSelfLink("")
-	m.SetManagedFields(nil)
 }
 
 func (s *Server) now() metav1.Time {

@@ -103,7 +103,7 @@ func (s *Server) validateAndUpdate(ctx context.Context, q *request, e *cache.Ent
 	if err != nil {
 		return nil, err
 	}
-	if bytes.Equal(value, e.Stored()) {
+	if bytes.Equal(value, e.Stored()) || s.sameButTimes(q.res, obj, old, value, e.Stored()) {
 		return e, nil
 	}
 	return s.replace(ctx, q, e, obj, value)
@@ -152,7 +152,6 @@ func (s *Server) prepareUpdate(q *request, obj, old runtime.Object) error {
 	}
 	m.SetGeneration(before.GetGeneration())
 	m.SetCreationTimestamp(before.GetCreationTimestamp())
-	m.SetManagedFields(nil)
 	m.SetSelfLink("")
 	if before.GetDeletionTimestamp() != nil {
 		m.SetDeletionTimestamp(before.GetDeletionTimestamp())

@@ -30,13 +30,20 @@ func (s *Server) patch(ctx context.Context, q *request) error {
 	if err != nil {
 		return err
 	}
-	apply, err := s.patcher(q, types.PatchType(media), body)
+	patchType := types.PatchType(media)
+	if isApply(patchType) {
+		return s.apply(ctx, q, patchType, body)
+	}
+	apply, err := s.patcher(q, patchType, body)
 	if err != nil {
 		return err
 	}
-	e, err := s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) {
+	if err := q.checkOptions("PatchOptions", patchType); err != nil {
+		return err
+	}
+	e, err := s.mutate(ctx, q, s.tracked(q, func(old runtime.Object) (runtime.Object, error) {
 		return s.patched(q, old, apply)
-	})
+	}))
 	if err != nil {
 		return err
 	}

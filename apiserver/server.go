@@ -16,12 +16,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/utils/clock"
 
 	"github.com/kubesim/kubesim/apiserver/admission"
 	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/discovery"
+	"github.com/kubesim/kubesim/apiserver/fieldmanager"
 	"github.com/kubesim/kubesim/apiserver/kinds"
 	"github.com/kubesim/kubesim/apiserver/openapi"
 	"github.com/kubesim/kubesim/apiserver/rbac"
@@ -95,6 +97,8 @@ type Server struct {
 
 	metrics  *metrics
 	services *serviceAllocator
+	types    func() (managedfields.TypeConverter, error) // of built-in kinds, for managed fields
+	sets     fieldmanager.Sets
 	// definitions add custom resources to the table.
 	definitions *definitions
 	discovery   *discovery.Handler
@@ -122,6 +126,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		cache:  cache.New(cfg.Store), codec: newCodec(kinds.Scheme()), metrics: newMetrics(cfg.Registry),
 		inFlight: make(chan struct{}, maxInFlight),
 	}
+	s.types = fieldmanager.Builtin(s.codec.scheme)
 	s.table = newTable(s.cache, kinds.WithRules(kinds.Builtin(), s.now))
 	s.services = newServiceAllocator(s)
 	s.definitions = newDefinitions(s)

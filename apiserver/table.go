@@ -22,6 +22,8 @@ type resource struct {
 	tag  string // tells this row from others, and from later ones in its place
 	// gone is closed when the row is taken out of the table; nil for built-in kinds.
 	gone chan struct{}
+	// managers are the fieldmanager.Managers made so far, by subresource.
+	managers sync.Map
 }
 
 // key of an object; an empty name gives the prefix of a namespace, an empty

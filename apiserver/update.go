@@ -11,6 +11,9 @@ import (
 )
 
 func (s *Server) update(ctx context.Context, q *request) error {
+	if err := q.checkOptions("UpdateOptions", ""); err != nil {
+		return err
+	}
 	obj, err := s.decodeBody(q, q.res.GroupVersionKind())
 	if err != nil {
 		return err
@@ -20,7 +23,7 @@ func (s *Server) update(ctx context.Context, q *request) error {
 		return err
 	}
 	s.applyDefaults(q, obj)
-	e, err := s.mutate(ctx, q, func(runtime.Object) (runtime.Object, error) { return obj.DeepCopyObject(), nil })
+	e, err := s.mutate(ctx, q, s.tracked(q, func(runtime.Object) (runtime.Object, error) { return obj.DeepCopyObject(), nil }))
 	if apierrors.IsNotFound(err) && q.res.CreateOnUpdate && q.sub.Name == "" && m.GetUID() == "" {
 		m.SetResourceVersion("")
 		if e, err = s.createObject(ctx, q, obj); err == nil {

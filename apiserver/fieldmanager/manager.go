@@ -42,12 +42,14 @@ type Manager struct {
 
 // New returns a Manager.
 func New(c Config) (*Manager, error) {
+	m := &Manager{Config: c}
 	hub := c.Kind.GroupVersion() // the convertor leads from any version to any
-	library, err := managedfields.NewDefaultCRDFieldManager(c.Types, c.Convertor, defaulter(c.Default), creater(c.New), c.Kind, hub, c.Subresource, c.Reset)
+	var err error
+	m.library, err = managedfields.NewDefaultCRDFieldManager(c.Types, c.Convertor, defaulter(c.Default), creater(m.Empty), c.Kind, hub, c.Subresource, c.Reset)
 	if err != nil {
 		return nil, fmt.Errorf("managing the fields of %s: %w", c.Kind, err)
 	}
-	return &Manager{Config: c, library: library}, nil
+	return m, nil
 }
 
 type defaulter func(runtime.Object)

@@ -43,6 +43,7 @@ func (m *Manager) Update(live, obj runtime.Object, manager string) error {
 }
 
 func (m *Manager) track(live, obj runtime.Object, before, after metav1.Object, manager string) error {
+	obj.GetObjectKind().SetGroupVersionKind(m.Kind)
 	entries := m.inherited(before, after)
 	if len(entries) == 0 && before.GetUID() != "" {
 		after.SetManagedFields(nil)

@@ -1,0 +1,126 @@
+package apiserver
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+	"k8s.io/apimachinery/pkg/types"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubesim/kubesim/apiserver/cache"
+)
+
+// applyTries bounds how often an apply begins anew because the object came or went
+// between reading and writing.
+const applyTries = 5
+
+// isApply is true for the patches of server-side apply.
+func isApply(t types.PatchType) bool {
+	return t == types.ApplyYAMLPatchType || t == types.ApplyCBORPatchType
+}
+
+// apply merges an applied configuration into an object, which it creates where there is none.
+func (s *Server) apply(ctx context.Context, q *request, t types.PatchType, body []byte) error {
+	if err := q.checkOptions("PatchOptions", t); err != nil {
+		return err
+	}
+	config, duplicates, err := decodeConfig(t, body)
+	if err != nil {
+		return err
+	}
+	validation := q.query.Get("fieldValidation")
+	merge := func(live runtime.Object) (runtime.Object, error) {
+		obj, err := s.applied(q, live, config)
+		if err == nil && duplicates != nil && validation == metav1.FieldValidationStrict {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", duplicates))
+		}
+		return obj, err
+	}
+	if duplicates != nil && validation != metav1.FieldValidationIgnore {
+		q.warn([]string{duplicates.Error()})
+	}
+	var e *cache.Entry
+	for range applyTries {
+		if e, err = s.mutate(ctx, q, merge); !apierrors.IsNotFound(err) || q.sub.Name != "" {
+			break
+		}
+		created, createErr := s.applyNew(ctx, q, merge)
+		if createErr == nil {
+			return s.writeEntry(q, http.StatusCreated, created)
+		}
+		if err = createErr; !apierrors.IsAlreadyExists(err) {
+			break
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return s.writeEntry(q, http.StatusOK, e)
+}
+
+// applyNew creates the object that an applied configuration describes.
+func (s *Server) applyNew(ctx context.Context, q *request, merge change) (*cache.Entry, error) {
+	m, err := s.fieldManager(q.res, "")
+	if err != nil {
+		return nil, err
+	}
+	obj, err := merge(m.Empty())
+	if err != nil {
+		return nil, err
+	}
+	if uid := accessorOf(obj).GetUID(); uid != "" {
+		return nil, apierrors.NewConflict(q.subject(), q.name, fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
+	}
+	accessorOf(obj).SetResourceVersion("")
+	return s.createObject(ctx, q, obj)
+}
+
+// applied is the live object with an applied configuration merged into it.
+func (s *Server) applied(q *request, live runtime.Object, config *unstructured.Unstructured) (runtime.Object, error) {
+	m, err := s.fieldManager(q.res, q.sub.Name)
+	if err != nil {
+		return nil, err
+	}
+	force := q.force()
+	obj, err := m.Apply(live, config.DeepCopy(), q.query.Get("fieldManager"), force != nil && *force)
+	if err != nil {
+		return nil, err
+	}
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		if _, err := q.res.Custom.Coerce(u, false); err != nil {
+			return nil, err
+		}
+	}
+	after := accessorOf(obj)
+	if after.GetNamespace() != "" {
+		if err := q.place(after); err != nil {
+			return nil, err
+		}
+	}
+	return obj, q.checkName(after)
+}
+
+// decodeConfig reads an applied configuration, and tells of keys that stand in it twice.
+func decodeConfig(t types.PatchType, body []byte) (config *unstructured.Unstructured, duplicates, err error) {
+	config = &unstructured.Unstructured{}
+	if t == types.ApplyCBORPatchType {
+		err = direct.Unmarshal(body, &config.Object) // which refuses duplicates
+	} else {
+		var doc []byte
+		if doc, err = yaml.YAMLToJSON(body); err == nil {
+			err = kjson.UnmarshalCaseSensitivePreserveInts(doc, &config.Object)
+		}
+		duplicates = yaml.UnmarshalStrict(body, &map[string]any{})
+	}
+	if err != nil {
+		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
+	}
+	return config, duplicates, nil
+}
