@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"sync"
 
 	"github.com/tidwall/gjson"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -23,13 +22,10 @@ import (
 // on custom resources look first whether there is news, so that they never meet a
 // table that is older than the cache.
 type definitions struct {
+	*follower
 	s          *Server
-	prefix     string // of the definitions' keys
 	converters *customresource.Converters
-
-	mu     sync.Mutex
-	cursor *cache.Cursor
-	known  map[string]*known // by name
+	known      map[string]*known // by name
 	// changed are the names whose status may have a step to take.
 	changed map[string]bool
 }
@@ -45,60 +41,15 @@ type known struct {
 }
 
 func newDefinitions(s *Server) *definitions {
-	d := &definitions{s: s, known: map[string]*known{}, changed: map[string]bool{}}
-	d.prefix = s.table.get(apiextensionsv1.GroupName, "v1", "customresourcedefinitions").prefix
+	d := &definitions{
+		follower: newFollower(s, apiextensionsv1.GroupName, "v1", "customresourcedefinitions"),
+		s:        s, known: map[string]*known{}, changed: map[string]bool{},
+	}
+	d.follower.take, d.follower.drop = d.take, d.drop
 	d.converters = customresource.NewConverters(func(namespace, name string, port int32) (*url.URL, error) {
 		return s.resolveService(s.ended, namespace, name, port)
 	})
 	return d
-}
-
-// start takes over what is stored.
-func (d *definitions) start() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.restart()
-}
-
-func (d *definitions) restart() {
-	gone := d.known
-	d.known = map[string]*known{}
-	snapshot, cursor := d.s.cache.Resource(d.prefix).WatchSnapshot()
-	d.cursor = cursor
-	snapshot.Each(d.prefix, "", func(e *cache.Entry) bool {
-		name := e.Key[len(d.prefix):]
-		d.known[name] = gone[name]
-		delete(gone, name)
-		d.take(name, e)
-		return true
-	})
-	for name, k := range gone {
-		d.known[name] = k
-		d.drop(name)
-	}
-}
-
-// catchUp brings the table up to what the cache has seen.
-func (d *definitions) catchUp() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for {
-		events, _, err := d.cursor.Next()
-		if err != nil { // fell out of the window
-			d.restart()
-			continue
-		}
-		if len(events) == 0 {
-			return
-		}
-		for _, ev := range events {
-			if name := ev.Entry.Key[len(d.prefix):]; ev.Deleted {
-				d.drop(name)
-			} else {
-				d.take(name, ev.Entry)
-			}
-		}
-	}
 }
 
 // take makes the rows of a definition anew if what they are made of has changed.
@@ -149,9 +100,8 @@ func essenceOf(crd *apiextensionsv1.CustomResourceDefinition, e *cache.Entry) []
 
 // run follows the definitions until the server ends.
 func (d *definitions) run() {
-	resource := d.s.cache.Resource(d.prefix)
 	for {
-		changed := resource.Changed()
+		changed := d.resource().Changed()
 		d.catchUp()
 		for _, name := range d.takeChanged() {
 			d.advance(d.s.ended, name)

@@ -143,7 +143,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		return nil, err
 	}
 	s.ended, s.stop = context.WithCancelCause(context.Background())
-	s.definitions.start()
+	s.definitions.catchUp()
 	s.running.Go(s.follow)
 	s.running.Go(s.definitions.run)
 	s.running.Go(s.compact)

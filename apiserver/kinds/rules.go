@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"github.com/kubesim/kubesim/apiserver/defaults"
 	"github.com/kubesim/kubesim/apiserver/strategy"
@@ -114,7 +115,8 @@ func rules(now func() metav1.Time) map[string]Rules {
 		"flowschemas/status.flowcontrol.apiserver.k8s.io":                 {Prepare: keepMeta, Validate: asks(validation.FlowSchemaStatus)},
 		"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io":        {Default: on(defaults.PriorityLevelConfiguration), Validate: asks(validation.PriorityLevelConfiguration)},
 		"prioritylevelconfigurations/status.flowcontrol.apiserver.k8s.io": {Prepare: keepMeta, Validate: asks(validation.PriorityLevelConfigurationStatus)},
-		"apiservices.apiregistration.k8s.io":                              {Default: on(defaults.APIService)},
+		"apiservices.apiregistration.k8s.io":                              {Default: on(defaults.APIService), Prepare: on2(func(obj, old *apiregistrationv1.APIService) { strategy.APIService(obj, old, now()) }), Validate: asks(validation.APIService)},
+		"apiservices/status.apiregistration.k8s.io":                       {Prepare: keepMeta, Validate: asks(validation.APIServiceStatus)},
 		"customresourcedefinitions.apiextensions.k8s.io":                  {Default: on(defaults.CustomResourceDefinition), Prepare: on2(strategy.CustomResourceDefinition), Validate: asks(validation.CustomResourceDefinition), Warnings: asks(validation.CustomResourceDefinitionWarnings)},
 		"customresourcedefinitions/status.apiextensions.k8s.io":           {Validate: asks(validation.CustomResourceDefinitionStatus)},
 		"resourceclaims.resource.k8s.io":                                  {Default: on(defaults.ResourceClaim), Validate: asks(validation.ResourceClaim)},
