@@ -18,6 +18,7 @@ import (
 	"github.com/kubesim/kubesim/controllers/rootca"
 	"github.com/kubesim/kubesim/controllers/runner"
 	"github.com/kubesim/kubesim/controllers/serviceaccount"
+	"github.com/kubesim/kubesim/controllers/statefulset"
 )
 
 // entry is one controller, under the name that kube-controller-manager's
@@ -39,6 +40,7 @@ func list() []entry {
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},
 		{"replicationcontroller-controller", replicationcontroller.New},
+		{"statefulset-controller", statefulset.New},
 		{"endpoints-controller", endpoints.New},
 		{"endpointslice-controller", endpointslice.New},
 		{"endpointslice-mirroring-controller", endpointslice.NewMirroring},

@@ -53,8 +53,8 @@ func (c *Controller) create(ctx context.Context, key runner.Key, set *appsv1.Rep
 		c.logger.Info("Created pod", "pod", pod.Namespace+"/"+pod.Name)
 		c.events.Eventf(set, corev1.EventTypeNormal, "SuccessfulCreate", "Created pod: %v", pod.Name)
 		return nil
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return nil // no pod will ever come, and the ReplicaSet goes too
+	case children.NamespaceGone(err):
+		return nil
 	}
 	c.events.Eventf(set, corev1.EventTypeWarning, "FailedCreate", "Error creating: %v", err)
 	return err
