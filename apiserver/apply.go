@@ -26,29 +26,13 @@ func isApply(t types.PatchType) bool {
 	return t == types.ApplyYAMLPatchType || t == types.ApplyCBORPatchType
 }
 
-// apply merges an applied configuration into an object, which it creates where there is none.
-func (s *Server) apply(ctx context.Context, q *request, t types.PatchType, body []byte) error {
-	if err := q.checkOptions("PatchOptions", t); err != nil {
-		return err
-	}
-	config, duplicates, err := decodeConfig(t, body)
-	if err != nil {
-		return err
-	}
-	validation := q.query.Get("fieldValidation")
-	merge := func(live runtime.Object) (runtime.Object, error) {
-		obj, err := s.applied(q, live, config)
-		if err == nil && duplicates != nil && validation == metav1.FieldValidationStrict {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", duplicates))
-		}
-		return obj, err
-	}
-	if duplicates != nil && validation != metav1.FieldValidationIgnore {
-		q.warn([]string{duplicates.Error()})
-	}
+// apply makes the change of an applied configuration, which creates the object where
+// there is none.
+func (s *Server) apply(ctx context.Context, q *request, merge change) error {
 	var e *cache.Entry
+	var err error
 	for range applyTries {
-		if e, err = s.mutate(ctx, q, merge); !apierrors.IsNotFound(err) || q.sub.Name != "" {
+		if e, err = s.mutate(ctx, q, merge); !apierrors.IsNotFound(err) {
 			break
 		}
 		created, createErr := s.applyNew(ctx, q, merge)
@@ -63,6 +47,28 @@ func (s *Server) apply(ctx context.Context, q *request, t types.PatchType, body 
 		return err
 	}
 	return s.writeEntry(q, http.StatusOK, e)
+}
+
+// applyChange is what an applied configuration makes of an object.
+func (s *Server) applyChange(q *request, t types.PatchType, body []byte) (change, error) {
+	if err := q.checkOptions("PatchOptions", t); err != nil {
+		return nil, err
+	}
+	config, duplicates, err := decodeConfig(t, body)
+	if err != nil {
+		return nil, err
+	}
+	validation := q.query.Get("fieldValidation")
+	if duplicates != nil && validation != metav1.FieldValidationIgnore && validation != metav1.FieldValidationStrict {
+		q.warn([]string{duplicates.Error()})
+	}
+	return func(live runtime.Object) (runtime.Object, error) {
+		obj, err := s.applied(q, live, config)
+		if err == nil && duplicates != nil && validation == metav1.FieldValidationStrict {
+			return nil, apierrors.NewBadRequest(fmt.Sprintf("error strict decoding patch: %v", duplicates))
+		}
+		return obj, err
+	}, nil
 }
 
 // applyNew creates the object that an applied configuration describes.

@@ -30,24 +30,34 @@ func (s *Server) patch(ctx context.Context, q *request) error {
 	if err != nil {
 		return err
 	}
-	patchType := types.PatchType(media)
-	if isApply(patchType) {
-		return s.apply(ctx, q, patchType, body)
-	}
-	apply, err := s.patcher(q, patchType, body)
+	t := types.PatchType(media)
+	f, err := s.patchChange(q, t, body)
 	if err != nil {
 		return err
 	}
-	if err := q.checkOptions("PatchOptions", patchType); err != nil {
-		return err
+	if isApply(t) && q.sub.Name == "" {
+		return s.apply(ctx, q, f)
 	}
-	e, err := s.mutate(ctx, q, s.tracked(q, func(old runtime.Object) (runtime.Object, error) {
-		return s.patched(q, old, apply)
-	}))
+	e, err := s.mutate(ctx, q, f)
 	if err != nil {
 		return err
 	}
 	return s.writeEntry(q, http.StatusOK, e)
+}
+
+// patchChange is what a patch makes of an object of the row's version.
+func (s *Server) patchChange(q *request, t types.PatchType, body []byte) (change, error) {
+	if isApply(t) {
+		return s.applyChange(q, t, body)
+	}
+	apply, err := s.patcher(q, t, body)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.checkOptions("PatchOptions", t); err != nil {
+		return nil, err
+	}
+	return s.tracked(q, func(old runtime.Object) (runtime.Object, error) { return s.patched(q, old, apply) }), nil
 }
 
 // patcher returns what turns an object's JSON into the patched JSON.

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/kinds"
@@ -42,44 +44,74 @@ func (s *Server) scale(ctx context.Context, q *request) error {
 
 // scaleChange reads the new Scale, or the patch of it, from the body.
 func (s *Server) scaleChange(q *request) (change, error) {
-	gvk := autoscalingv1.SchemeGroupVersion.WithKind("Scale")
-	var next func(old *autoscalingv1.Scale) (*autoscalingv1.Scale, error)
-	if q.verb == "update" {
-		obj, err := s.decodeBody(q, gvk)
-		if err != nil {
-			return nil, err
-		}
-		next = func(*autoscalingv1.Scale) (*autoscalingv1.Scale, error) { return obj.(*autoscalingv1.Scale), nil }
-	} else {
-		media, err := mediaOf(q.r)
-		if err != nil {
-			return nil, err
-		}
-		body, err := readBody(q.r)
-		if err != nil {
-			return nil, err
-		}
-		parent := *q
-		parent.res = &resource{Kind: &kinds.Kind{Group: gvk.Group, Version: gvk.Version, Kind: gvk.Kind, Resource: q.res.Resource, Namespaced: q.res.Namespaced}}
-		apply, err := s.patcher(&parent, types.PatchType(media), body)
-		if err != nil {
-			return nil, err
-		}
-		next = func(old *autoscalingv1.Scale) (*autoscalingv1.Scale, error) {
-			obj, err := s.patched(&parent, old, apply)
-			if err != nil {
-				return nil, err
-			}
-			return obj.(*autoscalingv1.Scale), nil
-		}
+	asScale := *q
+	asScale.res = scaleRow(q.res)
+	next, err := s.nextScale(&asScale)
+	if err != nil {
+		return nil, err
 	}
 	return func(old runtime.Object) (runtime.Object, error) {
-		scale, err := next(scaleOf(q.res, old))
+		owners := s.scaleOwners(q.res, old)
+		before := scaleOf(q.res, old)
+		if before.ManagedFields, err = owners.ToSubresource(); err != nil {
+			return nil, err
+		}
+		scale, err := next(before)
 		if err != nil {
 			return nil, err
 		}
-		return s.scaled(q, old, scale)
+		obj, err := s.scaled(q, old, scale.(*autoscalingv1.Scale))
+		if err != nil {
+			return nil, err
+		}
+		entries, err := owners.ToParent(accessorOf(scale).GetManagedFields())
+		accessorOf(obj).SetManagedFields(entries)
+		return obj, err
 	}, nil
+}
+
+// nextScale makes of an old Scale the one that the request asks for.
+func (s *Server) nextScale(q *request) (change, error) {
+	if q.verb == "update" {
+		obj, err := s.decodeBody(q, q.res.GroupVersionKind())
+		if err != nil {
+			return nil, err
+		}
+		if err := q.checkOptions("UpdateOptions", ""); err != nil {
+			return nil, err
+		}
+		return s.tracked(q, func(runtime.Object) (runtime.Object, error) { return obj.DeepCopyObject(), nil }), nil
+	}
+	media, err := mediaOf(q.r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := readBody(q.r)
+	if err != nil {
+		return nil, err
+	}
+	return s.patchChange(q, types.PatchType(media), body)
+}
+
+// scaleRow is the row of the Scale that a resource is seen as.
+func scaleRow(res *resource) *resource {
+	return &resource{Kind: &kinds.Kind{Group: "autoscaling", Version: "v1", Kind: "Scale", Resource: res.Resource, Namespaced: res.Namespaced}}
+}
+
+// scaleOwners leads between who owns the replicas of an object and of its Scale.
+func (s *Server) scaleOwners(res *resource, obj runtime.Object) *managedfields.ScaleHandler {
+	paths := managedfields.ResourcePathMappings{}
+	for _, k := range s.table.kinds() {
+		if k.Group != res.Group || k.Resource != res.Resource {
+			continue
+		}
+		var path fieldpath.Path // nil in a version without scale: its entries stay
+		if k.Scale != nil {
+			path = k.Scale.Path()
+		}
+		paths[k.GroupVersionKind().GroupVersion().String()] = path
+	}
+	return managedfields.NewScaleHandler(accessorOf(obj).GetManagedFields(), res.GroupVersionKind().GroupVersion(), paths)
 }
 
 // scaled is the parent with what a Scale says.

@@ -20,6 +20,7 @@ func fieldsOf(path string) []string { return strings.Split(strings.TrimPrefix(pa
 func (v *Version) scale() *kinds.Scale {
 	paths := v.Subresources.Scale
 	return &kinds.Scale{
+		Replicas: fieldsOf(paths.SpecReplicasPath),
 		Get: func(obj runtime.Object) kinds.ScaleValues {
 			content := obj.(*unstructured.Unstructured).Object
 			var out kinds.ScaleValues

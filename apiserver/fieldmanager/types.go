@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // typesText holds the types of all built-in kinds. A type is a line with its name
@@ -34,8 +35,31 @@ func Builtin(scheme *runtime.Scheme) func() (managedfields.TypeConverter, error)
 		if err != nil {
 			return nil, err
 		}
-		return managedfields.NewSchemeTypeConverter(scheme, &typed.Parser{Schema: schema.Schema{Types: types}}), nil
+		parser := &typed.Parser{Schema: schema.Schema{Types: types}}
+		return &builtin{managedfields.NewSchemeTypeConverter(scheme, parser), scheme, parser}, nil
 	})
+}
+
+// builtin converts the types of a scheme.
+type builtin struct {
+	managedfields.TypeConverter
+	scheme *runtime.Scheme
+	parser *typed.Parser
+}
+
+// trusted is ObjectToTyped for an object in its Go type, without looking whether it
+// fits its schema: that costs as much as comparing it, and comparing tells it too.
+func (b *builtin) trusted(obj runtime.Object) (*typed.TypedValue, error) {
+	name, err := b.scheme.ToOpenAPIDefinitionName(obj.GetObjectKind().GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	v, err := value.NewValueReflect(obj)
+	if err != nil {
+		return nil, err
+	}
+	t := b.parser.Type(name)
+	return typed.AsTypedUnvalidated(v, t.Schema, t.TypeRef), nil //nolint:staticcheck // deprecated for being seldom worth it
 }
 
 // parseTypes reads the text above.

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/kubesim/kubesim/apiserver/printers"
 )
@@ -98,6 +99,20 @@ type Conversion struct {
 type Scale struct {
 	Get func(obj runtime.Object) ScaleValues
 	Set func(obj runtime.Object, replicas int32)
+	// Replicas are the fields that lead to the number, default spec and replicas.
+	Replicas []string
+}
+
+// Path leads to the number of replicas, as managed fields name it.
+func (s *Scale) Path() fieldpath.Path {
+	if s.Replicas == nil {
+		return fieldpath.MakePathOrDie("spec", "replicas")
+	}
+	var path fieldpath.Path
+	for _, name := range s.Replicas {
+		path = append(path, fieldpath.PathElement{FieldName: &name})
+	}
+	return path
 }
 
 // ScaleValues are the fields of an autoscaling/v1 Scale.
