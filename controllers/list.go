@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubesim/kubesim/controllers/attachdetach"
 	"github.com/kubesim/kubesim/controllers/deployment"
 	"github.com/kubesim/kubesim/controllers/endpoints"
 	"github.com/kubesim/kubesim/controllers/endpointslice"
 	"github.com/kubesim/kubesim/controllers/ephemeralvolume"
+	"github.com/kubesim/kubesim/controllers/expand"
 	"github.com/kubesim/kubesim/controllers/garbagecollector"
 	"github.com/kubesim/kubesim/controllers/namespace"
 	"github.com/kubesim/kubesim/controllers/persistentvolume"
@@ -49,13 +51,15 @@ func list() []entry {
 		{"persistentvolume-protection-controller", protection.NewVolumes},
 		{"volumeattributesclass-protection-controller", protection.NewClasses},
 		{"ephemeral-volume-controller", ephemeralvolume.New},
+		{"persistentvolume-expander-controller", expand.New},
+		{"persistentvolume-attach-detach-controller", attachdetach.New},
 	}
 }
 
-// selected applies names such as "*" (all), "name" and "-name" (but not this
-// one) to the list. No names select all.
+// selected applies names such as "*" (all but the optional ones), "name" and
+// "-name" (but not this one) to the list. No names select what "*" does.
 func selected(names []string) ([]entry, error) {
-	all := list()
+	all := append(list(), optional()...)
 	for _, name := range names {
 		known := func(e entry) bool { return e.name == strings.TrimPrefix(name, "-") }
 		if name != "*" && !slices.ContainsFunc(all, known) {
@@ -64,8 +68,9 @@ func selected(names []string) ([]entry, error) {
 	}
 	everything := len(names) == 0 || slices.Contains(names, "*")
 	var chosen []entry
-	for _, e := range all {
-		if !slices.Contains(names, "-"+e.name) && (everything || slices.Contains(names, e.name)) {
+	byDefault := len(list())
+	for i, e := range all {
+		if !slices.Contains(names, "-"+e.name) && (everything && i < byDefault || slices.Contains(names, e.name)) {
 			chosen = append(chosen, e)
 		}
 	}

@@ -1,0 +1,22 @@
+package controllers
+
+import "github.com/kubesim/kubesim/controllers/provisioner"
+
+// optional is the controllers that "*" does not stand for. They play what a
+// real cluster has beside its controller manager.
+func optional() []entry {
+	return []entry{
+		{"volume-provisioner", provisioner.New},
+		{"volume-attacher", provisioner.NewAttacher},
+	}
+}
+
+// AddOns are the names that Config.Controllers has for all controllers and
+// what a sandbox has beside them.
+func AddOns() []string {
+	names := []string{"*"}
+	for _, e := range optional() {
+		names = append(names, e.name)
+	}
+	return names
+}
