@@ -1,4 +1,4 @@
-package fieldmanager_test
+package fieldmanager
 
 import (
 	"encoding/json"
@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubesim/kubesim/apiserver/fieldmanager"
 	"github.com/kubesim/kubesim/apiserver/kinds"
 )
 
@@ -28,14 +27,14 @@ func (sameVersion) ConvertFieldLabel(_ schema.GroupVersionKind, label, value str
 	return label, value, nil
 }
 
-func newManager(t testing.TB, gvk schema.GroupVersionKind) *fieldmanager.Manager {
+func newManager(t testing.TB, gvk schema.GroupVersionKind) *Manager {
 	scheme := kinds.Scheme()
-	types, err := fieldmanager.Builtin(scheme)()
+	types, err := Builtin(scheme)()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := fieldmanager.New(fieldmanager.Config{
-		Kind: gvk, Types: types, Sets: &fieldmanager.Sets{}, Convertor: sameVersion{}, Default: func(runtime.Object) {},
+	m, err := New(Config{
+		Kind: gvk, Types: types, Sets: &Sets{}, Convertor: sameVersion{}, Default: func(runtime.Object) {},
 		New: func() runtime.Object {
 			obj, err := scheme.New(gvk)
 			if err != nil {
@@ -43,7 +42,7 @@ func newManager(t testing.TB, gvk schema.GroupVersionKind) *fieldmanager.Manager
 			}
 			return obj
 		},
-		Now: metav1.Now,
+		Now: func() metav1.Time { return metav1.Unix(1e9, 0) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +65,7 @@ func readPod(t testing.TB) *corev1.Pod {
 // The cost of managed fields: of a 1 KiB ConfigMap, and of a pod as a ReplicaSet
 // makes them and a kubelet reports on them.
 func BenchmarkUpdate(b *testing.B) {
-	write := func(b *testing.B, m *fieldmanager.Manager, live, obj runtime.Object, manager string) {
+	write := func(b *testing.B, m *Manager, live, obj runtime.Object, manager string) {
 		b.Helper()
 		if err := m.Update(live, obj, manager); err != nil {
 			b.Fatal(err)

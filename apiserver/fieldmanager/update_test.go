@@ -1,0 +1,125 @@
+package fieldmanager
+
+import (
+	"fmt"
+	"math/rand"
+	"reflect"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/randfill"
+
+	"github.com/kubesim/kubesim/apiserver/kinds"
+)
+
+// Random objects of each kind are written by turns by three managers. The short way
+// gives the entries that the library's gives, from a Go type and from maps.
+func TestUpdateLikeLibrary(t *testing.T) {
+	scheme := kinds.Scheme()
+	fill := fuzzer.FuzzerFor(fuzzer.MergeFuzzerFuncs(metafuzzer.Funcs, randomFuncs), rand.NewSource(1), serializer.NewCodecFactory(scheme))
+	for _, k := range kinds.Builtin() {
+		if !k.Stored() {
+			continue
+		}
+		t.Run(k.GroupVersionKind().String(), func(t *testing.T) {
+			plain := newManager(t, k.GroupVersionKind())
+			maps := *plain
+			maps.Types = managedfields.NewDeducedTypeConverter()
+			mapsLibrary, err := New(maps.Config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			live, liveMap := plain.Empty(), runtime.Object(asMap(t, plain.Empty()))
+			for i := range 6 {
+				manager := fmt.Sprint("manager", i%3)
+				obj := plain.Empty()
+				fill.Fill(obj)
+				keepSome(live, obj, i)
+				accessor, err := meta.Accessor(obj)
+				if err != nil {
+					t.Fatal(err)
+				}
+				accessor.SetUID("u")
+				accessor.SetManagedFields(nil)
+				objMap := asMap(t, obj)
+				live = bothWays(t, plain, live, obj, manager)
+				liveMap = bothWays(t, mapsLibrary, liveMap, objMap, manager)
+			}
+		})
+	}
+}
+
+// bothWays writes obj the short way and by the library, and returns it.
+func bothWays(t *testing.T, m *Manager, live, obj runtime.Object, manager string) runtime.Object {
+	t.Helper()
+	want := obj.DeepCopyObject()
+	want.GetObjectKind().SetGroupVersionKind(m.Kind)
+	if err := m.update(live, want, manager); err != nil {
+		t.Fatal(err)
+	}
+	before := live.DeepCopyObject()
+	if err := m.Update(live, obj, manager); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(live, before) {
+		t.Error("the live object was changed")
+	}
+	got, other := entriesOf(t, obj), entriesOf(t, want)
+	if len(got) != len(other) {
+		t.Fatalf("%d entries, the library has %d:\n%v\n%v", len(got), len(other), got, other)
+	}
+	for i := range got {
+		if got[i] != other[i] {
+			t.Fatalf("entry %d:\n%s\nthe library's:\n%s", i, got[i], other[i])
+		}
+	}
+	return obj
+}
+
+// entriesOf prints the entries without their times.
+func entriesOf(t *testing.T, obj runtime.Object) []string {
+	t.Helper()
+	accessor, err := meta.Accessor(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range accessor.GetManagedFields() {
+		out = append(out, fmt.Sprint(e.Manager, e.Operation, e.APIVersion, e.Subresource, e.FieldsV1.GetRawString()))
+	}
+	return out
+}
+
+// keepSome gives obj some of live's fields, so that a write changes others alone.
+func keepSome(live, obj runtime.Object, i int) {
+	from, to := reflect.ValueOf(live).Elem(), reflect.ValueOf(obj).Elem()
+	for f := range to.NumField() {
+		if name := to.Type().Field(f).Name; name == "ObjectMeta" && i%2 == 1 || name == "Spec" && i%3 == 1 || name == "Status" && i%4 == 3 {
+			to.Field(f).Set(from.Field(f))
+		}
+	}
+}
+
+func asMap(t *testing.T, obj runtime.Object) *unstructured.Unstructured {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &unstructured.Unstructured{Object: content}
+}
+
+func randomFuncs(serializer.CodecFactory) []any {
+	return []any{
+		func(r *runtime.RawExtension, c randfill.Continue) { r.Raw = fmt.Appendf(nil, `{"k":%d}`, c.Intn(3)) },
+		func(f *metav1.FieldsV1, _ randfill.Continue) { f.SetRawBytes([]byte(`{}`)) },
+		func(t *metav1.MicroTime, _ randfill.Continue) {},
+	}
+}
