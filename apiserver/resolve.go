@@ -37,16 +37,30 @@ func (s *Server) resolveService(ctx context.Context, namespace, name string, por
 	if err != nil {
 		return nil, err
 	}
+	found := false
 	for _, obj := range slices {
 		slice := obj.(*discoveryv1.EndpointSlice)
 		if slice.Labels[discoveryv1.LabelServiceName] != name {
 			continue
 		}
+		found = true
 		if u := endpointOf(slice, wanted.Name); u != nil {
 			return u, nil
 		}
 	}
-	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("no endpoints available for service %q", name))
+	if !found {
+		return nil, unavailable("EndpointsNotFound", "cannot find endpointslices for service/%s in %q", name, namespace)
+	}
+	return nil, unavailable("MissingEndpoints", "endpointslices for service/%s in %q have no addresses with port name %q", name, namespace, wanted.Name)
+}
+
+// serviceError is why a Service leads nowhere, with the reason that a condition gives.
+type serviceError struct{ reason, message string }
+
+func (e *serviceError) Error() string { return e.message }
+
+func unavailable(reason, format string, args ...any) error {
+	return &serviceError{reason, fmt.Sprintf(format, args...)}
 }
 
 func servicePort(service *corev1.Service, port int32) (*corev1.ServicePort, error) {
@@ -55,7 +69,7 @@ func servicePort(service *corev1.Service, port int32) (*corev1.ServicePort, erro
 			return &service.Spec.Ports[i], nil
 		}
 	}
-	return nil, apierrors.NewServiceUnavailable(fmt.Sprintf("no service port %d found for service %q", port, service.Name))
+	return nil, unavailable("ServicePortError", "service/%s in %q is not listening on port %d", service.Name, service.Namespace, port)
 }
 
 // endpointOf is the address of the first endpoint that is ready, nil without one.

@@ -20,6 +20,7 @@ func (s *Server) routes() http.Handler {
 	r.HandleFunc("/api/{version}", s.discovery.Resources)
 	r.HandleFunc("/apis", s.discovery.Groups)
 	r.HandleFunc("/apis/{group}", s.discovery.Group)
+	r.MatcherFunc(s.aggregation.forwarded).HandlerFunc(s.aggregation.forward)
 	r.HandleFunc("/apis/{group}/{version}", s.discovery.Resources)
 	r.PathPrefix("/api/").HandlerFunc(s.serveResource)
 	r.PathPrefix("/apis/").HandlerFunc(s.serveResource)

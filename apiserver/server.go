@@ -101,6 +101,7 @@ type Server struct {
 	sets     fieldmanager.Sets
 	// definitions add custom resources to the table.
 	definitions *definitions
+	aggregation *aggregation
 	discovery   *discovery.Handler
 	openapi     *openapi.Handler
 	handler     http.Handler
@@ -130,8 +131,9 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	s.table = newTable(s.cache, kinds.WithRules(kinds.Builtin(), s.now))
 	s.services = newServiceAllocator(s)
 	s.definitions = newDefinitions(s)
-	s.discovery = discovery.New(s.kinds)
-	s.openapi = openapi.New(s.kinds, s.codec.scheme)
+	s.aggregation = newAggregation(s)
+	s.discovery = discovery.New(s.kinds, s.aggregation.versions)
+	s.openapi = openapi.New(s.kinds, s.codec.scheme, s.aggregation.documents)
 	var err error
 	if s.admission, err = admission.New(cacheLister{s}, s.clock, cfg.DisableAdmissionPlugins, cfg.EnableAdmissionPlugins); err != nil {
 		return nil, err
@@ -146,6 +148,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	s.definitions.catchUp()
 	s.running.Go(s.follow)
 	s.running.Go(s.definitions.run)
+	s.running.Go(s.aggregation.run)
 	s.running.Go(s.compact)
 	s.running.Go(s.expire)
 	s.handler = s.filters(s.routes())

@@ -17,6 +17,10 @@ func newAggregatedList() *apidiscoveryv2.APIGroupDiscoveryList {
 func aggregatedGroup(g *group) apidiscoveryv2.APIGroupDiscovery {
 	out := apidiscoveryv2.APIGroupDiscovery{ObjectMeta: metav1.ObjectMeta{Name: g.name}}
 	for _, v := range g.versions {
+		if v.remote != nil {
+			out.Versions = append(out.Versions, v.remote.aggregatedVersion())
+			continue
+		}
 		version := apidiscoveryv2.APIVersionDiscovery{Version: v.version, Freshness: apidiscoveryv2.DiscoveryFreshnessCurrent}
 		for _, k := range v.rows {
 			version.Resources = append(version.Resources, aggregatedResource(k))

@@ -27,6 +27,9 @@ func fixed(rows []*kinds.Kind) func() []*kinds.Kind {
 	return func() []*kinds.Kind { return rows }
 }
 
+// none are the remotes of a server that stands alone.
+func none() []Remote { return nil }
+
 func get(h *Handler, path, accept string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest("GET", path, nil)
 	r.Host = "*" // as the recordings mask it
@@ -59,7 +62,7 @@ func TestRecordedAnswers(t *testing.T) {
 	if err := json.Unmarshal(text, &recorded); err != nil {
 		t.Fatal(err)
 	}
-	h := New(fixed(builtin()))
+	h := New(fixed(builtin()), none)
 	for _, want := range recorded {
 		w := get(h, want.Path, want.Accept)
 		var got any
@@ -77,7 +80,7 @@ func TestRecordedAnswers(t *testing.T) {
 
 func TestAggregatedETag(t *testing.T) {
 	rows := builtin()
-	h := New(func() []*kinds.Kind { return rows })
+	h := New(func() []*kinds.Kind { return rows }, none)
 	first := get(h, "/apis", aggregatedType)
 	etag := first.Header().Get("ETag")
 	if got := first.Header().Get("Content-Type"); got != aggregatedType {
@@ -99,7 +102,7 @@ func TestCustomResourcesOrder(t *testing.T) {
 		rows = append(rows, &kinds.Kind{Group: "b.example.com", Version: version, Kind: "X", Resource: "xs", Unstructured: true})
 	}
 	rows = append(rows, &kinds.Kind{Group: "a.example.com", Version: "v1", Kind: "Y", Resource: "ys", Unstructured: true})
-	w := get(New(fixed(rows)), "/apis", "application/json")
+	w := get(New(fixed(rows), none), "/apis", "application/json")
 	var list metav1.APIGroupList
 	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil {
 		t.Fatal(err)
@@ -119,7 +122,7 @@ func TestCustomResourcesOrder(t *testing.T) {
 
 func TestUnknownGroup(t *testing.T) {
 	for _, path := range []string{"/apis/none.example.com", "/apis/apps/v9", "/api/v2"} {
-		if got := get(New(fixed(builtin())), path, "application/json").Code; got != http.StatusNotFound {
+		if got := get(New(fixed(builtin()), none), path, "application/json").Code; got != http.StatusNotFound {
 			t.Errorf("%s answers %d", path, got)
 		}
 	}
@@ -133,7 +136,7 @@ func TestAcceptPreference(t *testing.T) {
 		"*/*": "application/json",
 		"":    "application/json",
 	} {
-		if got := get(New(fixed(builtin())), "/apis", accept).Header().Get("Content-Type"); got != want {
+		if got := get(New(fixed(builtin()), none), "/apis", accept).Header().Get("Content-Type"); got != want {
 			t.Errorf("Accept %q is answered with %q, want %q", accept, got, want)
 		}
 	}

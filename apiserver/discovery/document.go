@@ -57,19 +57,23 @@ func (d document) serve(w http.ResponseWriter, r *http.Request) {
 // documents are all documents of one state of the table.
 type documents struct {
 	rows           []*kinds.Kind
+	remotes        []Remote
 	groups         document
 	aggregated     document
 	coreAggregated document
 	byPath         map[string]document
 }
 
-func newDocuments(rows []*kinds.Kind) *documents {
-	groups := grouped(rows)
-	d := &documents{rows: rows, byPath: map[string]document{}}
+func newDocuments(rows []*kinds.Kind, remotes []Remote) *documents {
+	groups := grouped(rows, remotes)
+	d := &documents{rows: rows, remotes: remotes, byPath: map[string]document{}}
 	list := &metav1.APIGroupList{TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}}
 	core, others := newAggregatedList(), newAggregatedList()
 	for _, g := range groups {
 		for _, v := range g.versions {
+			if v.remote != nil {
+				continue
+			}
 			d.byPath[g.path(v)] = newDocument(resourceList(g, v))
 		}
 		if g.name == "" {

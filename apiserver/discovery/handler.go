@@ -13,25 +13,26 @@ import (
 
 // Handler serves the documents.
 type Handler struct {
-	rows func() []*kinds.Kind
+	rows    func() []*kinds.Kind
+	remotes func() []Remote
 
 	mu      sync.Mutex
 	current *documents
 }
 
-// New returns a Handler of a table, which rows lists in its order. Rows are
-// replaced, never changed, once they were listed.
-func New(rows func() []*kinds.Kind) *Handler {
-	return &Handler{rows: rows}
+// New returns a Handler of a table, which rows lists in its order, and of what other
+// servers serve. Rows are replaced, never changed, once they were listed.
+func New(rows func() []*kinds.Kind, remotes func() []Remote) *Handler {
+	return &Handler{rows: rows, remotes: remotes}
 }
 
 // documents are those of the table as it is now.
 func (h *Handler) documents() *documents {
-	rows := h.rows()
+	rows, remotes := h.rows(), h.remotes()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.current == nil || !slices.Equal(h.current.rows, rows) {
-		h.current = newDocuments(rows)
+	if h.current == nil || !slices.Equal(h.current.rows, rows) || !slices.Equal(h.current.remotes, remotes) {
+		h.current = newDocuments(rows, remotes)
 	}
 	return h.current
 }

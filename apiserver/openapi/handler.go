@@ -23,8 +23,9 @@ const prefixV3 = "/openapi/v3"
 
 // Handler serves the documents.
 type Handler struct {
-	rows   func() []*kinds.Kind
-	models *models
+	rows    func() []*kinds.Kind
+	remotes func() map[string]string
+	models  *models
 
 	mu      sync.Mutex
 	current []*kinds.Kind
@@ -40,8 +41,9 @@ type described struct {
 
 // New returns a Handler of a table, which rows lists in its order; rows are
 // replaced, never changed, once they were listed. The scheme knows their Go types.
-func New(rows func() []*kinds.Kind, scheme *runtime.Scheme) *Handler {
-	return &Handler{rows: rows, models: newModels(scheme), v3: map[string]described{}}
+// remotes are the URLs, by path, of the documents that other servers give.
+func New(rows func() []*kinds.Kind, scheme *runtime.Scheme, remotes func() map[string]string) *Handler {
+	return &Handler{rows: rows, remotes: remotes, models: newModels(scheme), v3: map[string]described{}}
 }
 
 // V3 serves /openapi/v3 and what is below.
@@ -49,7 +51,7 @@ func (h *Handler) V3(w http.ResponseWriter, r *http.Request) {
 	path := strings.Trim(strings.TrimPrefix(r.URL.Path, prefixV3), "/")
 	documents, _ := h.documents()
 	if path == "" {
-		serveIndex(w, documents)
+		h.serveIndex(w, documents)
 		return
 	}
 	d, ok := documents[path]
@@ -76,8 +78,11 @@ func (h *Handler) V2(w http.ResponseWriter, r *http.Request) {
 	v2.ServeHTTP(w, r)
 }
 
-func serveIndex(w http.ResponseWriter, documents map[string]described) {
+func (h *Handler) serveIndex(w http.ResponseWriter, documents map[string]described) {
 	index := handler3.OpenAPIV3Discovery{Paths: map[string]handler3.OpenAPIV3DiscoveryGroupVersion{}}
+	for path, at := range h.remotes() {
+		index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: at}
+	}
 	for path, d := range documents {
 		_, etag, err := d.json.Get()
 		if err != nil {

@@ -26,8 +26,11 @@ func builtin() []*kinds.Kind {
 	return rows
 }
 
+// noRemotes are the documents of other servers where there are none.
+func noRemotes() map[string]string { return nil }
+
 // shared serves the built-in kinds; its documents are made once for all tests.
-var shared = sync.OnceValue(func() *Handler { return New(fixed(builtin()), kinds.Scheme()) })
+var shared = sync.OnceValue(func() *Handler { return New(fixed(builtin()), kinds.Scheme(), noRemotes) })
 
 func fixed(rows []*kinds.Kind) func() []*kinds.Kind { return func() []*kinds.Kind { return rows } }
 
@@ -186,7 +189,7 @@ func (onlySpec) OpenAPI(int) (*spec.Schema, error) {
 func TestCustomResource(t *testing.T) {
 	base := builtin()[:1]
 	rows := base
-	h := New(func() []*kinds.Kind { return rows }, kinds.Scheme())
+	h := New(func() []*kinds.Kind { return rows }, kinds.Scheme(), noRemotes)
 	before := get(t, h.V3, "/openapi/v3", "*/*").Body.String()
 	rows = append(rows[:len(rows):len(rows)], &kinds.Kind{
 		Group: "example.com", Version: "v1", Kind: "Widget", Resource: "widgets", Namespaced: true, Unstructured: true,
