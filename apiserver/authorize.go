@@ -93,7 +93,7 @@ func attributesOf(r *http.Request, user authenticationv1.UserInfo) *rbac.Attribu
 		return &rbac.Attributes{User: user, Verb: strings.ToLower(r.Method), Path: r.URL.Path}
 	}
 	query := r.URL.Query()
-	watch := p.watch || isTrue(query.Get("watch"))
+	watch := p.watch || p.name == "" && isSet(query, "watch")
 	a := &rbac.Attributes{
 		User: user, Verb: verbOf(r.Method, p.name != "", watch && r.Method == http.MethodGet),
 		Group: p.group, Version: p.version, Resource: p.resource, Subresource: p.subresource, Namespace: p.namespace, Name: p.name,

@@ -59,7 +59,7 @@ func (s *Server) deleteOptions(q *request) (*metav1.DeleteOptions, error) {
 		opts.PropagationPolicy = &p
 	}
 	if v := q.query.Get("orphanDependents"); v != "" && opts.OrphanDependents == nil {
-		orphan := isTrue(v)
+		orphan := isSet(q.query, "orphanDependents")
 		opts.OrphanDependents = &orphan
 	}
 	if len(opts.DryRun) > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -11,7 +12,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/store"
@@ -58,19 +58,22 @@ func (s *Server) list(ctx context.Context, q *request) error {
 
 // page reads the part of the list that the query asks for.
 func (s *Server) page(ctx context.Context, q *request, sel *selection) (page, error) {
-	limit, _ := strconv.Atoi(q.query.Get("limit"))
-	if err := checkListOptions(q); err != nil {
+	opts, err := q.listOptions()
+	if err != nil {
 		return page{}, err
 	}
-	version := q.query.Get("resourceVersion")
-	if token := q.query.Get("continue"); token != "" {
-		t, err := decodeToken(token)
+	limit, version := int(opts.Limit), opts.ResourceVersion
+	if opts.Continue != "" {
+		if version != "" && version != "0" {
+			return page{}, apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
+		}
+		t, err := decodeToken(opts.Continue)
 		if err != nil {
 			return page{}, apierrors.NewBadRequest(err.Error())
 		}
 		return s.continued(ctx, q, sel, t, limit)
 	}
-	if q.query.Get("resourceVersionMatch") == string(metav1.ResourceVersionMatchExact) {
+	if wantsExactly(opts) {
 		revision, err := parseRevision(version)
 		if err != nil {
 			return page{}, apierrors.NewBadRequest(err.Error())
@@ -84,6 +87,15 @@ func (s *Server) page(ctx context.Context, q *request, sel *selection) (page, er
 		limit = 0 // the cache answers whole
 	}
 	return s.current(q, sel, "", limit), nil
+}
+
+// wantsExactly is true for a list of one revision. Before there was a match to
+// ask for it, a limit did.
+func wantsExactly(o *metav1.ListOptions) bool {
+	if o.ResourceVersionMatch == "" {
+		return o.Limit > 0 && o.ResourceVersion != "" && o.ResourceVersion != "0"
+	}
+	return o.ResourceVersionMatch == metav1.ResourceVersionMatchExact
 }
 
 // current reads the cache as it is.
@@ -134,6 +146,9 @@ func (s *Server) stored(ctx context.Context, q *request, sel *selection, revisio
 	opts := store.ListOptions{Revision: revision, After: after, Limit: limit}
 	for {
 		result, err := s.store.List(ctx, sel.prefix, opts)
+		if errors.Is(err, store.ErrCompacted) {
+			return p, apierrors.NewResourceExpired("The resourceVersion for the provided list is too old.")
+		}
 		if err != nil {
 			return p, storeError(err, q.subject(), "")
 		}
@@ -197,29 +212,4 @@ func decodeToken(token string) (continueToken, error) {
 		return t, fmt.Errorf("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)")
 	}
 	return t, nil
-}
-
-// checkListOptions refuses combinations that make no sense, as Kubernetes does.
-func checkListOptions(q *request) error {
-	version, match := q.query.Get("resourceVersion"), q.query.Get("resourceVersionMatch")
-	path := field.NewPath("resourceVersionMatch")
-	var errs field.ErrorList
-	switch {
-	case match == "":
-	case q.query.Get("continue") != "":
-		errs = append(errs, field.Forbidden(path, "resourceVersionMatch is forbidden when continue is provided"))
-	case version == "":
-		errs = append(errs, field.Forbidden(path, "resourceVersionMatch is forbidden unless resourceVersion is provided"))
-	case match != string(metav1.ResourceVersionMatchExact) && match != string(metav1.ResourceVersionMatchNotOlderThan):
-		errs = append(errs, field.NotSupported(path, metav1.ResourceVersionMatch(match), []string{"Exact", "NotOlderThan", ""}))
-	case match == string(metav1.ResourceVersionMatchExact) && version == "0":
-		errs = append(errs, field.Forbidden(path, `resourceVersionMatch "exact" is forbidden for resourceVersion "0"`))
-	}
-	if len(errs) > 0 {
-		return apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", errs)
-	}
-	if version != "" && q.query.Get("continue") != "" && version != "0" {
-		return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
-	}
-	return nil
 }

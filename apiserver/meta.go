@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // accessorOf returns an object's metadata; every kind served has it.
@@ -22,10 +21,6 @@ func accessorOf(obj runtime.Object) metav1.Object {
 }
 
 func formatRevision(revision int64) string { return strconv.FormatInt(revision, 10) }
-
-func forbidden(path, detail string) field.ErrorList {
-	return field.ErrorList{field.Forbidden(field.NewPath(path), detail)}
-}
 
 // copyPart copies a top-level field such as Status from one object to another.
 func copyPart(to, from runtime.Object, name string) {

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/munnerz/goautoneg"
@@ -45,7 +46,7 @@ func (f form) name() string { return f.media + ";" + f.as }
 func negotiate(r *http.Request, verb string) (form, error) {
 	accept := r.Header.Get("Accept")
 	stream := verb == "watch"
-	pretty := isTrue(r.URL.Query().Get("pretty"))
+	pretty := wantsPretty(r)
 	if accept == "" || accept == "*/*" || accept == mediaJSON {
 		return form{media: mediaJSON, stream: stream, pretty: pretty}, nil
 	}
@@ -62,6 +63,21 @@ func negotiate(r *http.Request, verb string) (form, error) {
 	err := statusError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, &metav1.StatusDetails{},
 		"406: Not Acceptable\n\nAvailable representations: %s", strings.Join(types, ", "))
 	return form{media: mediaJSON}, err
+}
+
+// wantsPretty is true when the answer is for people: the query says so, or the
+// client is one that they use by hand.
+func wantsPretty(r *http.Request) bool {
+	if v := r.URL.Query().Get("pretty"); v != "" {
+		pretty, err := strconv.ParseBool(v)
+		return err == nil && pretty
+	}
+	for _, prefix := range []string{"curl", "Wget", "Mozilla/5.0"} {
+		if strings.HasPrefix(r.UserAgent(), prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 func acceptable(c goautoneg.Accept, verb string) (form, bool) {

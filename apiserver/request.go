@@ -122,10 +122,7 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) (*request, erro
 	if p.watch && p.name != "" {
 		query.Set("fieldSelector", "metadata.name="+p.name)
 	}
-	watch := p.watch || isTrue(query.Get("watch"))
-	if watch && p.name != "" && !p.watch { // ?watch= on one object
-		query.Set("fieldSelector", "metadata.name="+p.name)
-	}
+	watch := p.watch || p.name == "" && isSet(query, "watch") // on one object it means nothing
 	q := &request{w: w, r: r, res: res, query: query, namespace: p.namespace, name: p.name, rest: p.rest}
 	q.verb = verbOf(r.Method, p.name != "", watch && r.Method == http.MethodGet)
 	if err := q.allow(p); err != nil {
@@ -161,5 +158,3 @@ func (q *request) allow(p path) error {
 	}
 	return apierrors.NewMethodNotSupported(q.subject(), q.r.Method)
 }
-
-func isTrue(v string) bool { return v == "1" || v == "true" }

@@ -36,9 +36,10 @@ type watcher struct {
 	s         *Server
 	q         *request
 	sel       *selection
+	opts      *metav1.ListOptions
 	bookmarks bool
 	sent      int64 // revision up to which the client has been told
-	opened    bool  // a first event was written
+	headed    bool  // the columns of a Table were told
 	flush     func() error
 }
 
@@ -47,7 +48,11 @@ func (s *Server) watch(ctx context.Context, q *request) error {
 	if err != nil {
 		return err
 	}
-	w := &watcher{s: s, q: q, sel: sel, bookmarks: isTrue(q.query.Get("allowWatchBookmarks"))}
+	opts, err := q.listOptions()
+	if err != nil {
+		return err
+	}
+	w := &watcher{s: s, q: q, sel: sel, opts: opts, bookmarks: opts.AllowWatchBookmarks}
 	start, err := w.start(ctx)
 	if err != nil {
 		return err
@@ -75,23 +80,19 @@ type beginning struct {
 
 // start finds where the watch begins.
 func (w *watcher) start(ctx context.Context) (beginning, error) {
-	version, match := w.q.query.Get("resourceVersion"), w.q.query.Get("resourceVersionMatch")
-	initial := w.q.query.Get("sendInitialEvents")
-	if err := checkWatchOptions(w.q, initial, match, w.bookmarks); err != nil {
-		return beginning{}, err
-	}
+	version, initial := w.opts.ResourceVersion, w.opts.SendInitialEvents
 	revision, err := parseRevision(version)
 	if err != nil {
 		return beginning{}, statusError(http.StatusInternalServerError, "", nil, "%v", err)
 	}
 	resource := w.s.cache.Resource(w.q.res.prefix)
-	if initial == "true" || initial == "" && revision == 0 {
+	if initial != nil && *initial || initial == nil && revision == 0 {
 		if err := w.s.fresh(ctx, version); err != nil {
 			return beginning{}, err
 		}
-		return w.fromNow(resource, initial == "true"), nil
+		return w.fromNow(resource, initial != nil), nil
 	}
-	if initial == "false" && revision == 0 {
+	if revision == 0 {
 		if err := w.s.fresh(ctx, version); err != nil {
 			return beginning{}, err
 		}
@@ -118,21 +119,6 @@ func (w *watcher) fromNow(resource *cache.Resource, end bool) beginning {
 	})
 	w.sent = max(revision, snapshot.Revision)
 	return b
-}
-
-func checkWatchOptions(q *request, initial, match string, bookmarks bool) error {
-	invalid := func(field, message string) error {
-		return apierrors.NewInvalid(metav1.SchemeGroupVersion.WithKind("ListOptions").GroupKind(), "", forbidden(field, message))
-	}
-	switch {
-	case initial != "" && match != string(metav1.ResourceVersionMatchNotOlderThan):
-		return invalid("resourceVersionMatch", "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
-	case initial == "" && match != "":
-		return invalid("resourceVersionMatch", "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
-	case initial == "true" && !bookmarks:
-		return invalid("sendInitialEvents", "sendInitialEvents requires setting allowWatchBookmarks to true")
-	}
-	return nil
 }
 
 // open sends the header, so that the client knows that the watch stands.
@@ -220,8 +206,8 @@ func (w *watcher) run(ctx context.Context, b beginning) error {
 }
 
 func (w *watcher) timeout() time.Duration {
-	if n, err := strconv.Atoi(w.q.query.Get("timeoutSeconds")); err == nil && n > 0 {
-		return time.Duration(n) * time.Second
+	if n := w.opts.TimeoutSeconds; n != nil && *n > 0 {
+		return time.Duration(*n) * time.Second
 	}
 	return minWatch + rand.N(minWatch)
 }
@@ -265,6 +251,12 @@ func (w *watcher) sendEntry(t watch.EventType, e *cache.Entry, ev *cache.Event) 
 		obj, err := w.s.view(w.q, e)
 		if err != nil {
 			return nil, err
+		}
+		if table, ok := obj.(*metav1.Table); ok {
+			if w.headed {
+				table.ColumnDefinitions = nil
+			}
+			w.headed = true
 		}
 		return w.frame(t, obj)
 	}
