@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 
 	"github.com/prometheus/client_golang/prometheus"
 	oteltrace "go.opentelemetry.io/otel/trace"
@@ -28,6 +29,8 @@ type Config struct {
 	ConcurrentSyncs int
 	// RootCA is the PEM bundle that every namespace gets in kube-root-ca.crt.
 	RootCA string
+	// ClusterCIDR is the network that nodes get their parts of; 10.244.0.0/16 if zero.
+	ClusterCIDR netip.Prefix
 }
 
 func (c *Config) validate() error {
@@ -53,5 +56,8 @@ func (c *Config) setDefaults() {
 	}
 	if c.ConcurrentSyncs == 0 {
 		c.ConcurrentSyncs = 5
+	}
+	if !c.ClusterCIDR.IsValid() {
+		c.ClusterCIDR = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 244, 0, 0}), 16)
 	}
 }

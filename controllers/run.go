@@ -99,6 +99,7 @@ func (m *manager) construct(factory informers.SharedInformerFactory, events *eve
 		controller, err := e.construct(runner.Env{
 			Client: m.client, Metadata: m.metadata, Informers: factory, Events: events.recorder,
 			Clock: m.cfg.Clock, Logger: m.cfg.Logger.With("controller", e.name), RootCA: m.cfg.RootCA,
+			ClusterCIDR: m.cfg.ClusterCIDR,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.name, err)

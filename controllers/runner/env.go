@@ -2,6 +2,7 @@ package runner
 
 import (
 	"log/slog"
+	"net/netip"
 
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -21,4 +22,6 @@ type Env struct {
 	Logger *slog.Logger
 	// RootCA is the PEM bundle that pods verify the API server with.
 	RootCA string
+	// ClusterCIDR is the network that nodes get their parts of.
+	ClusterCIDR netip.Prefix
 }
