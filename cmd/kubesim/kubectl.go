@@ -4,15 +4,23 @@ import (
 	"cmp"
 	"context"
 	"os"
+	_ "unsafe" // for the name of another package's variable
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/component-base/version"
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	"k8s.io/kubectl/pkg/cmd/plugin"
 
 	"github.com/kubesim/kubesim/sandbox"
 )
+
+// gitVersion is what kubectl takes for its own version. Kubernetes sets it by a
+// flag of the linker; `go build` leaves words that kubectl itself can't read.
+//
+//go:linkname gitVersion k8s.io/component-base/version.gitVersion
+var gitVersion string
 
 func kubectlCommand() *cobra.Command {
 	return &cobra.Command{
@@ -33,6 +41,10 @@ and --context point it elsewhere.`,
 // own kubeconfig is left out: what is meant for a sandbox must not reach a real
 // cluster. kubectl reports its errors itself and ends the process.
 func runKubectl(ctx context.Context, args []string, std stdio) error {
+	gitVersion = kubernetesVersion
+	if err := version.SetDynamicVersion(gitVersion); err != nil {
+		return err
+	}
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag()
 	*flags.KubeConfig = cmp.Or(sandbox.FindKubeconfig(ctx, defaultDataDir()), os.DevNull)
 	cmd := kubectl.NewKubectlCommand(kubectl.KubectlOptions{
