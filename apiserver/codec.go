@@ -108,7 +108,7 @@ func (c *codec) shared(res *resource, e *cache.Entry) (runtime.Object, error) {
 
 // known is the object of an entry that was written just now, or nil.
 func (c *codec) known(res *resource, e *cache.Entry) runtime.Object {
-	if res.Storage != nil || res.Custom != nil {
+	if res.Storage != nil || res.Custom != nil || e.Unstored {
 		return nil
 	}
 	return c.recent.get(e.Revision)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -71,5 +72,21 @@ func (q *request) attributes(verb string, obj, old runtime.Object) *admission.At
 	return &admission.Attributes{
 		Verb: verb, GVR: schema.GroupVersionResource{Group: q.res.Group, Version: q.res.Version, Resource: q.res.Resource},
 		Subresource: q.sub.Name, Namespace: q.namespace, Name: q.name, Object: obj, OldObject: old, DryRun: q.dryRun(),
+		User: userOf(q.r.Context()), Options: q.options(verb), Warner: func(text string) { warn(q.w, text) },
 	}
+}
+
+// options are those of the query in the form that webhooks get them.
+func (q *request) options(verb string) runtime.Object {
+	dryRun, manager, validation := q.query["dryRun"], q.query.Get("fieldManager"), q.query.Get("fieldValidation")
+	of := func(kind string) metav1.TypeMeta { return metav1.TypeMeta{APIVersion: "meta.k8s.io/v1", Kind: kind} }
+	switch {
+	case verb == admission.Delete:
+		return &metav1.DeleteOptions{TypeMeta: of("DeleteOptions"), DryRun: dryRun}
+	case verb == admission.Create:
+		return &metav1.CreateOptions{TypeMeta: of("CreateOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
+	case q.verb == "patch":
+		return &metav1.PatchOptions{TypeMeta: of("PatchOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
+	}
+	return &metav1.UpdateOptions{TypeMeta: of("UpdateOptions"), DryRun: dryRun, FieldManager: manager, FieldValidation: validation}
 }

@@ -114,7 +114,7 @@ func (s *Server) replace(ctx context.Context, q *request, e *cache.Entry, obj ru
 	gone := finished(obj)
 	switch {
 	case q.dryRun():
-		return &cache.Entry{Key: e.Key, Revision: e.Revision, JSON: cache.Splice(value, e.Revision)}, nil
+		return unstored(e, value), nil
 	case gone:
 		return s.remove(ctx, q, e, obj, value)
 	}
@@ -134,7 +134,13 @@ func (s *Server) remove(ctx context.Context, q *request, e *cache.Entry, obj run
 	}
 	q.traceWrite(ctx, revision, obj)
 	s.services.release(ctx, obj)
-	return &cache.Entry{Key: e.Key, Revision: e.Revision, JSON: cache.Splice(value, e.Revision)}, nil
+	return unstored(e, value), nil
+}
+
+// unstored shows a form of an object that is not in the store: what a dry run
+// would make, or the last one.
+func unstored(e *cache.Entry, value []byte) *cache.Entry {
+	return &cache.Entry{Key: e.Key, Revision: e.Revision, JSON: cache.Splice(value, e.Revision), Unstored: true}
 }
 
 // finished is true for an object under deletion that nothing holds any more.

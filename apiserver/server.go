@@ -135,7 +135,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	s.discovery = discovery.New(s.kinds, s.aggregation.versions)
 	s.openapi = openapi.New(s.kinds, s.codec.scheme, s.aggregation.documents)
 	var err error
-	if s.admission, err = admission.New(cacheLister{s}, s.clock, cfg.DisableAdmissionPlugins, cfg.EnableAdmissionPlugins); err != nil {
+	if s.admission, err = admission.New(cacheLister{s}, s.clock, cfg.DisableAdmissionPlugins, cfg.EnableAdmissionPlugins, s.dynamicPlugins()...); err != nil {
 		return nil, err
 	}
 	if err := s.secure(); err != nil {

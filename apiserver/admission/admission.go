@@ -2,6 +2,9 @@ package admission
 
 import (
 	"context"
+	"fmt"
+	"reflect"
+	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,11 +29,67 @@ type Attributes struct {
 	// Object is what is to be stored, nil on DELETE; OldObject what is stored,
 	// nil on CREATE.
 	Object, OldObject runtime.Object
-	DryRun            bool
-	User              authenticationv1.UserInfo
+	// Options are the CreateOptions, UpdateOptions or DeleteOptions of the request.
+	Options runtime.Object
+	DryRun  bool
+	User    authenticationv1.UserInfo
+	// Warner and Annotator take warnings for the client and annotations for the
+	// audit log, if they are not nil.
+	Warner    func(string)
+	Annotator func(key, value string)
 
 	// isMutating is true until names are final, see subject.
 	isMutating bool
+	// isAgain is true in a second round, askAgain when one is wanted.
+	isAgain, askAgain bool
+	state             map[string]any
+	mu                sync.Mutex // of Warner and Annotator
+}
+
+// Warn tells the client something.
+func (a *Attributes) Warn(text string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.Warner != nil {
+		a.Warner(text)
+	}
+}
+
+// Annotate adds to the request's entry in the audit log.
+func (a *Attributes) Annotate(key, value string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.Annotator != nil {
+		a.Annotator(key, value)
+	}
+}
+
+// AskAgain wants all mutators to see the object once more, since it has changed
+// after some of them did.
+func (a *Attributes) AskAgain() { a.askAgain = true }
+
+// Again is true in that second round.
+func (a *Attributes) Again() bool { return a.isAgain }
+
+// State is what a plugin has noted in the first round, for itself.
+func (a *Attributes) State(plugin string) any { return a.state[plugin] }
+
+// SetState notes something for a second round.
+func (a *Attributes) SetState(plugin string, v any) {
+	if a.state == nil {
+		a.state = map[string]any{}
+	}
+	a.state[plugin] = v
+}
+
+// Replace makes Object what obj is, in place, since others hold Object too.
+func (a *Attributes) Replace(obj runtime.Object) error {
+	to, from := reflect.ValueOf(a.Object), reflect.ValueOf(obj)
+	if to.Type() != from.Type() {
+		return fmt.Errorf("a %T can't take the place of a %T", obj, a.Object)
+	}
+	to.Elem().Set(from.Elem())
+	return nil
 }
 
 // Plugin is one admission plugin. It is a Mutator, a Validator, or both.

@@ -47,8 +47,13 @@ func choices(lister Lister, clock clock.Clock) []choice {
 
 // New makes a chain of the default plugins, less those disabled, plus those
 // enabled. It fails on a name that no plugin has.
-func New(lister Lister, clock clock.Clock, disable, enable []string) (*Chain, error) {
+//
+// dynamic are the plugins that users extend, which come before the quota.
+func New(lister Lister, clock clock.Clock, disable, enable []string, dynamic ...Plugin) (*Chain, error) {
 	all := choices(lister, clock)
+	for _, p := range dynamic {
+		all = slices.Insert(all, len(all)-1, choice{plugin: p})
+	}
 	if err := checkNames(all, disable, enable); err != nil {
 		return nil, err
 	}
@@ -88,11 +93,20 @@ func (c *Chain) Names() []string {
 	return names
 }
 
-// Admit lets every plugin change the object. The caller defaults, prepares and
+// Admit lets every plugin change the object, and once more if one of them asks
+// for that. The caller defaults, prepares and
 // validates it afterwards.
 func (c *Chain) Admit(ctx context.Context, a *Attributes) error {
 	a.isMutating = true
-	defer func() { a.isMutating = false }()
+	defer func() { a.isMutating, a.isAgain, a.askAgain = false, false, false }()
+	if err := c.admit(ctx, a); err != nil || !a.askAgain {
+		return err
+	}
+	a.isAgain = true
+	return c.admit(ctx, a)
+}
+
+func (c *Chain) admit(ctx context.Context, a *Attributes) error {
 	for _, p := range c.plugins {
 		m, ok := p.(Mutator)
 		if !ok {

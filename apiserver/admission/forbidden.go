@@ -42,3 +42,6 @@ func (a *Attributes) subject() string {
 	}
 	return name
 }
+
+// Forbidden is the refusal for plugins of other packages.
+func Forbidden(a *Attributes, cause error) error { return forbidden(a, cause) }

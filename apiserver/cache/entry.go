@@ -18,6 +18,9 @@ type Entry struct {
 	Key      string
 	Revision int64
 	JSON     []byte // the object with its resourceVersion, never to be changed
+	// Unstored is true for a form that is not the one of Revision: what a dry run
+	// would make, or how an object was when it went.
+	Unstored bool
 
 	labelsOnce sync.Once
 	labels     labels.Set
