@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/controllers/attachdetach"
+	"github.com/kubesim/kubesim/controllers/daemonset"
 	"github.com/kubesim/kubesim/controllers/deployment"
 	"github.com/kubesim/kubesim/controllers/endpoints"
 	"github.com/kubesim/kubesim/controllers/endpointslice"
@@ -43,6 +44,7 @@ func list() []entry {
 		{"replicaset-controller", replicaset.New},
 		{"replicationcontroller-controller", replicationcontroller.New},
 		{"statefulset-controller", statefulset.New},
+		{"daemonset-controller", daemonset.New},
 		{"endpoints-controller", endpoints.New},
 		{"endpointslice-controller", endpointslice.New},
 		{"endpointslice-mirroring-controller", endpointslice.NewMirroring},
