@@ -307,6 +307,39 @@ func (x extension) verbs() []string {
 	return resources.APIResources[0].Verbs
 }
 
+// Server-side apply merges lists by their keys, and fields stay owned in the version
+// in which they were set when the object is written in another.
+func TestApplyCustomResource(t *testing.T) {
+	x := newExtension(t)
+	x.define(widgetDefinition(t, asIs), "Established", "True")
+	apply := func(version, manager, port string, size int64) error {
+		w := widget(version, "a", map[string]any{"size": size, "ports": []any{map[string]any{"name": port, "port": int64(80)}}})
+		_, err := x.widgets(version).Apply(t.Context(), "a", w, metav1.ApplyOptions{FieldManager: manager})
+		return err
+	}
+	if err := apply("v1", "one", "http", 3); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply("v1", "two", "https", 3); err != nil {
+		t.Fatal(err)
+	}
+	wantError(t, apply("v1", "two", "https", 4), apierrors.IsConflict, `Apply failed with 1 conflict: conflict with "one": .spec.size`)
+	a, err := x.widgets("v1beta1").Patch(t.Context(), "a", types.MergePatchType, []byte(`{"metadata":{"labels":{"x":"y"}}}`), metav1.PatchOptions{FieldManager: "three"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var managers []string
+	for _, m := range a.GetManagedFields() {
+		managers = append(managers, m.Manager+" "+m.APIVersion)
+	}
+	if want := []string{"one example.com/v1", "two example.com/v1", "three example.com/v1beta1"}; !slices.Equal(managers, want) {
+		t.Errorf("managers are %q", managers)
+	}
+	if ports, _, _ := unstructured.NestedSlice(a.Object, "spec", "ports"); len(ports) != 2 {
+		t.Errorf("ports are %v", ports)
+	}
+}
+
 // A version with another form is led to by a webhook, in both directions.
 func TestConversionWebhook(t *testing.T) {
 	x := newExtension(t)

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"context"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -11,6 +12,7 @@ import (
 	"github.com/kubesim/kubesim/apiserver/admission"
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/kinds"
+	"github.com/kubesim/kubesim/apiserver/rbac"
 )
 
 // cacheLister reads objects for admission plugins.
@@ -63,8 +65,22 @@ func (l cacheLister) UpdateStatus(ctx context.Context, gvr schema.GroupVersionRe
 		return err
 	}
 	q.verb, q.sub = "update", kinds.Subresource{Name: "status"}
-	_, err = l.s.mutate(ctx, q, func(old runtime.Object) (runtime.Object, error) { return old, change(old) })
+	_, err = l.s.mutate(ctx, q, l.s.tracked(q, func(old runtime.Object) (runtime.Object, error) {
+		obj := old.DeepCopyObject()
+		return obj, change(obj)
+	}))
 	return err
+}
+
+// May implements admission.Judge.
+func (l cacheLister) May(user authenticationv1.UserInfo, verb string, resource schema.GroupResource, subresource, namespace, name string) bool {
+	if user.Username == "" { // the server itself
+		return true
+	}
+	allowed, _ := l.s.allowed(&rbac.Attributes{
+		User: user, Verb: verb, Group: resource.Group, Version: "*", Resource: resource.Resource, Subresource: subresource, Namespace: namespace, Name: name,
+	})
+	return allowed
 }
 
 // attributes describe a request to the admission plugins.

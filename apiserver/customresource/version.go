@@ -2,6 +2,7 @@ package customresource
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/kubesim/kubesim/apiserver/kinds"
 	"github.com/kubesim/kubesim/apiserver/openapi"
@@ -23,6 +25,7 @@ type Definition struct {
 	crd     *apiextensionsv1.CustomResourceDefinition // as Read returns it
 	schemas map[string]func() (*compiled, error)      // by version
 	convert converter
+	types   func() (managedfields.TypeConverter, error)
 }
 
 // Version is one version of a custom resource: the kinds.Custom of its row.
@@ -34,6 +37,7 @@ type Version struct {
 // Definition prepares a definition whose names are accepted. crd is what Read returns for doc.
 func (c *Converters) Definition(crd *apiextensionsv1.CustomResourceDefinition, doc []byte) *Definition {
 	d := &Definition{crd: crd, schemas: map[string]func() (*compiled, error){}, convert: c.of(crd)}
+	d.types = sync.OnceValues(d.typeConverter)
 	for i, v := range crd.Spec.Versions {
 		d.schemas[v.Name] = sync.OnceValues(func() (*compiled, error) { return compile(doc, i) })
 	}
@@ -61,26 +65,33 @@ func (d *Definition) Stored() *kinds.Kind {
 	return nil
 }
 
+// typeConverter knows all versions: fields that were set in one stay owned when the
+// object is written in another.
+func (d *Definition) typeConverter() (managedfields.TypeConverter, error) {
+	models := map[string]*spec.Schema{}
+	for _, v := range d.crd.Spec.Versions {
+		of, err := openapi.Models((&Version{d, v}).row())
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(models, of)
+	}
+	return managedfields.NewTypeConverter(models, false)
+}
+
 // row is the version's row in the table of kinds.
 func (v *Version) row() *kinds.Kind {
 	names := v.crd.Status.AcceptedNames
 	k := &kinds.Kind{
 		Group: v.crd.Spec.Group, Version: v.Name, Kind: names.Kind, ListKind: names.ListKind, Resource: names.Plural, Singular: names.Singular,
 		ShortNames: names.ShortNames, Categories: names.Categories, Namespaced: v.crd.Spec.Scope == apiextensionsv1.NamespaceScoped,
-		Verbs: verbs, Terminating: Is(v.crd, apiextensionsv1.Terminating), Unstructured: true, Custom: v, ConditionalUpdate: true, Generation: true, StorageVersion: storageVersion(v.crd),
+		Verbs: verbs, Terminating: Is(v.crd, apiextensionsv1.Terminating), Unstructured: true, Custom: v, TypeConverter: v.types, ConditionalUpdate: true, Generation: true, StorageVersion: storageVersion(v.crd),
 		Deprecated: v.deprecation(),
 	}
 	for _, f := range v.SelectableFields {
 		path := strings.TrimPrefix(f.JSONPath, ".")
 		k.Fields = append(k.Fields, kinds.Field{Name: path, Path: path})
 	}
-	k.TypeConverter = sync.OnceValues(func() (managedfields.TypeConverter, error) {
-		models, err := openapi.Models(k)
-		if err != nil {
-			return nil, err
-		}
-		return managedfields.NewTypeConverter(models, false)
-	})
 	k.Rules = kinds.Rules{Default: v.defaults, Prepare: v.prepare, Validate: v.validate, Warnings: warnings}
 	if v.hasStatus() {
 		k.Subresources = append(k.Subresources, kinds.Subresource{

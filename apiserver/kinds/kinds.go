@@ -65,8 +65,8 @@ type Kind struct {
 	// a sync.OnceValues around managedfields.NewTypeConverter, whose schemas carry
 	// x-kubernetes-group-version-kind; a preserving converter,
 	// managedfields.NewDeducedTypeConverter, needs none. The converter must know
-	// the kind in this row's version alone: fields owned in another version of the
-	// kind are converted by Storage of the two rows first.
+	// all versions of the kind: a manager of fields in one that it does not know
+	// loses them.
 	TypeConverter func() (managedfields.TypeConverter, error)
 	// OrphanByDefault is true for the kinds whose DELETE without options orphans the dependents.
 	OrphanByDefault bool
