@@ -28,6 +28,10 @@ test: ## Run all tests
 race: ## Run all tests with the race detector
 	go test -race ./...
 
+.PHONY: compat
+compat: ## Run Helm and a controller-runtime manager against a sandbox
+	cd compat && go vet ./... && go test ./...
+
 .PHONY: lint
 lint: ## Check format and style
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }
