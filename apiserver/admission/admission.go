@@ -124,6 +124,17 @@ type Updater interface {
 	UpdateStatus(ctx context.Context, gvr schema.GroupVersionResource, namespace, name string, change func(runtime.Object) error) error
 }
 
+// Judge is a Lister that also knows who may do what; without one everybody may
+// do everything.
+type Judge interface {
+	May(user authenticationv1.UserInfo, verb string, resource schema.GroupResource, subresource, namespace, name string) bool
+}
+
+func may(lister Lister, user authenticationv1.UserInfo, verb string, resource schema.GroupResource, subresource, namespace, name string) bool {
+	judge, ok := lister.(Judge)
+	return !ok || judge.May(user, verb, resource, subresource, namespace, name)
+}
+
 // is tells whether the write goes to a resource itself, not to a subresource.
 func (a *Attributes) is(resource schema.GroupResource) bool {
 	return a.GVR.GroupResource() == resource && a.Subresource == ""
