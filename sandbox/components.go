@@ -27,6 +27,7 @@ func (s *Sandbox) parts() []component {
 		{"scheduler", func(ctx context.Context) error {
 			return scheduler.Run(ctx, scheduler.Config{
 				RESTConfig: s.restConfigAs("system:kube-scheduler"), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
+				Configuration: s.cfg.Scheduler,
 			})
 		}},
 		{"fakelet", func(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/kubesim/kubesim/sandbox/pki"
@@ -52,6 +53,8 @@ type Config struct {
 	// Bare leaves out what clusters have beside the control plane: the default
 	// StorageClass with its provisioner.
 	Bare bool
+	// Scheduler is the scheduler's configuration, the default one if nil.
+	Scheduler *configv1.KubeSchedulerConfiguration
 	// APIOnly leaves out the controllers, the scheduler and the nodes.
 	APIOnly bool
 	// Admission plugins on top of the default ones, and those left out.

@@ -19,7 +19,7 @@ func (s *scheduler) bind(ctx context.Context, span oteltrace.Span, p *queue.Pod,
 		s.failed(ctx, span, p, fmt.Errorf("assuming pod on node %s: %w", node, err))
 		return
 	}
-	preparers, err := s.profile.Reserve(assumed, s.snapshot.Node(node))
+	preparers, err := s.profileFor(p.Info.Pod).Reserve(assumed, s.snapshot.Node(node))
 	if err != nil {
 		s.cache.Forget(p.UID())
 		s.failed(ctx, span, p, err)
@@ -31,7 +31,12 @@ func (s *scheduler) bind(ctx context.Context, span oteltrace.Span, p *queue.Pod,
 		return
 	}
 	s.workers.slow(ctx, func(context.Context) {
-		if err := s.prepare(ctx, assumed, preparers); err != nil {
+		waiting, done := s.binding.add(ctx, p.UID())
+		defer done()
+		if _, ok := s.stillExists(assumed.Pod); !ok { // it went before its going would be noticed
+			done()
+		}
+		if err := s.prepare(waiting, assumed, preparers); err != nil {
 			s.unbind(ctx, span, p, err)
 			return
 		}
@@ -60,7 +65,7 @@ func (s *scheduler) bindNow(ctx context.Context, span oteltrace.Span, p *queue.P
 		s.unbind(ctx, span, p, fmt.Errorf("binding rejected: %w", err))
 		return
 	}
-	s.profile.Unreserve(assumed)
+	s.profileFor(assumed.Pod).Unreserve(assumed)
 	span.End()
 	s.Logger.Debug("Bound pod", "pod", key(assumed.Pod), "node", node)
 	s.recordNow(ctx, assumed.Pod, occurrence{v1.EventTypeNormal, "Scheduled", "Binding",
@@ -77,7 +82,7 @@ func (s *scheduler) postBinding(ctx context.Context, pod *v1.Pod) error {
 // unbind takes back what bind counted. The room is free again, which others
 // may have been waiting for.
 func (s *scheduler) unbind(ctx context.Context, span oteltrace.Span, p *queue.Pod, err error) {
-	s.profile.Unreserve(p.Info)
+	s.profileFor(p.Info.Pod).Unreserve(p.Info)
 	s.cache.Forget(p.UID())
 	s.queue.Move(change(framework.AssignedPodDelete, "pods", p.Info.Pod, nil))
 	s.failed(ctx, span, p, err)

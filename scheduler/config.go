@@ -8,9 +8,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	oteltrace "go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
-	v1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/clock"
+
+	"github.com/kubesim/kubesim/scheduler/configuration"
 )
 
 // Config of a scheduler. RESTConfig is required.
@@ -21,13 +23,9 @@ type Config struct {
 	Logger     *slog.Logger             // slog.Default() if nil
 	Registerer prometheus.Registerer    // no metrics if nil
 
-	// Name is the spec.schedulerName of the pods to place: default-scheduler if
-	// empty. All others are left alone.
-	Name string
-	// PercentageOfNodesToScore ends the search once that share of the nodes was found
-	// feasible. 0 means 50 % of 100 nodes falling to 5 % of 5000, and never
-	// fewer than 100 nodes.
-	PercentageOfNodesToScore int
+	// Configuration has the profiles, as package configuration reads them; the
+	// default one if nil. Pods of other schedulers are left alone.
+	Configuration *configv1.KubeSchedulerConfiguration
 	// Seed decides which of the best nodes is taken; random if 0.
 	Seed uint64
 	// Workers bounds the requests under way at the same time: 16 if 0.
@@ -42,9 +40,6 @@ func (c *Config) validate() error {
 	if c.RESTConfig == nil {
 		return errors.New("scheduler: no RESTConfig")
 	}
-	if c.PercentageOfNodesToScore < 0 || c.PercentageOfNodesToScore > 100 {
-		return errors.New("scheduler: PercentageOfNodesToScore is not between 0 and 100")
-	}
 	if c.Clock == nil {
 		c.Clock = clock.RealClock{}
 	}
@@ -54,8 +49,8 @@ func (c *Config) validate() error {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
-	if c.Name == "" {
-		c.Name = v1.DefaultSchedulerName
+	if c.Configuration == nil {
+		c.Configuration = configuration.Default()
 	}
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64()

@@ -61,11 +61,17 @@ func (s *scheduler) scheduleOne(ctx context.Context, p *queue.Pod) {
 	}
 }
 
+// stillExists returns the pod unless it is gone.
+func (s *scheduler) stillExists(pod *v1.Pod) (*v1.Pod, bool) {
+	current, err := s.pods.Pods(pod.Namespace).Get(pod.Name)
+	return current, err == nil && current.UID == pod.UID
+}
+
 // stillWaits returns the pod unless it is gone or has a node. The queue can be
 // late: a pod may come back to it from a failed binding after it was deleted.
 func (s *scheduler) stillWaits(p *queue.Pod) (*v1.Pod, bool) {
-	pod, err := s.pods.Pods(p.Info.Pod.Namespace).Get(p.Info.Pod.Name)
-	if err != nil || pod.UID != p.UID() || pod.Spec.NodeName != "" || s.cache.IsKnown(pod.UID) {
+	pod, ok := s.stillExists(p.Info.Pod)
+	if !ok || pod.Spec.NodeName != "" || s.cache.IsKnown(pod.UID) {
 		return nil, false
 	}
 	return pod, true
@@ -77,7 +83,7 @@ func (s *scheduler) schedule(ctx context.Context, span oteltrace.Span, pod *fram
 	if len(s.snapshot.Nodes) == 0 {
 		return placement{}, nil, errNoNodes
 	}
-	attempt, status := s.profile.Start(pod, s.snapshot)
+	attempt, status := s.profileFor(pod.Pod).Start(pod, s.snapshot)
 	if !s.nominated.empty() {
 		attempt.Nominated = s.nominated.on
 	}
@@ -127,7 +133,7 @@ func (s *scheduler) findFeasible(attempt *profile.Attempt, diagnosis *framework.
 			fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", attempt.NarrowedBy))
 		diagnosis.Plugins.Insert(attempt.NarrowedBy...)
 	}
-	enough := s.enough(len(nodes))
+	enough := enough(len(nodes), s.profileFor(attempt.Pod.Pod).percentage)
 	feasible := make([]*framework.NodeInfo, 0, enough)
 	looked := 0
 	for ; looked < len(nodes) && len(feasible) < enough; looked++ {
@@ -157,13 +163,13 @@ func (s *scheduler) named(attempt *profile.Attempt) []*framework.NodeInfo {
 	return nodes
 }
 
-// enough is the number of feasible nodes that ends a search among n.
-func (s *scheduler) enough(n int) int {
+// enough is the number of feasible nodes that ends a search among n. A
+// percentage of 0 stands for 50 % of 100 nodes falling to 5 % of 5000.
+func enough(n, percentage int) int {
 	const fewest = 100
 	if n < fewest {
 		return n
 	}
-	percentage := s.PercentageOfNodesToScore
 	if percentage == 0 {
 		percentage = max(50-n/125, 5)
 	}

@@ -28,7 +28,11 @@ func idle(tb testing.TB, config Config) *scheduler {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return newScheduler(config, client, informers.NewSharedInformerFactory(client, 0))
+	s, err := newScheduler(config, client, informers.NewSharedInformerFactory(client, 0))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
 }
 
 // place makes one attempt and counts the pod on its node.
@@ -120,8 +124,7 @@ func TestEnough(t *testing.T) {
 		{0, 50, 50}, {0, 99, 99}, {0, 100, 100}, {0, 1000, 420}, {0, 5000, 500}, {0, 10000, 500},
 		{10, 5000, 500}, {100, 5000, 5000}, {1, 5000, 100},
 	} {
-		s := &scheduler{Config: Config{PercentageOfNodesToScore: test.percentage}}
-		if got := s.enough(test.nodes); got != test.want {
+		if got := enough(test.nodes, test.percentage); got != test.want {
 			t.Errorf("%d %% of %d nodes: got %d, want %d", test.percentage, test.nodes, got, test.want)
 		}
 	}

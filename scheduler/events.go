@@ -30,10 +30,9 @@ const maxNote = 1024
 // client-go's broadcaster would do the same with goroutines that outlive Run
 // and a clock that cannot be stopped.
 type events struct {
-	client     eventsclient.EventsV1Interface
-	clock      clock.WithTicker
-	controller string
-	instance   string
+	client eventsclient.EventsV1Interface
+	clock  clock.WithTicker
+	host   string
 
 	mu     sync.Mutex
 	recent map[eventKey]*eventsv1.Event // FailedScheduling and the like
@@ -57,11 +56,10 @@ func newEvents(client kubernetes.Interface, config Config) *events {
 		host = "localhost"
 	}
 	return &events{
-		client:     client.EventsV1(),
-		clock:      config.Clock,
-		controller: config.Name,
-		instance:   config.Name + "-" + host,
-		recent:     map[eventKey]*eventsv1.Event{},
+		client: client.EventsV1(),
+		clock:  config.Clock,
+		host:   host,
+		recent: map[eventKey]*eventsv1.Event{},
 	}
 }
 
@@ -113,6 +111,10 @@ func (e *events) event(pod *v1.Pod, o occurrence) (event *eventsv1.Event, repeat
 }
 
 func (e *events) newEvent(pod *v1.Pod, o occurrence, now time.Time) *eventsv1.Event {
+	controller := pod.Spec.SchedulerName
+	if o.related != nil {
+		controller = o.related.Spec.SchedulerName // it is the one that was to be placed
+	}
 	note := o.note
 	if len(note) > maxNote {
 		note = note[:maxNote-4] + " ..."
@@ -123,8 +125,8 @@ func (e *events) newEvent(pod *v1.Pod, o occurrence, now time.Time) *eventsv1.Ev
 			Namespace: pod.Namespace,
 		},
 		EventTime:           metav1.NewMicroTime(now),
-		ReportingController: e.controller,
-		ReportingInstance:   e.instance,
+		ReportingController: controller,
+		ReportingInstance:   controller + "-" + e.host,
 		Action:              o.action,
 		Reason:              o.reason,
 		Regarding:           reference(pod),

@@ -64,7 +64,7 @@ func (s *scheduler) podChanged(old, new *v1.Pod) {
 		s.podGone(old)
 	case new.Spec.NodeName != "":
 		s.podOnNode(old, new)
-	case new.Spec.SchedulerName == s.Name:
+	case s.profileFor(new) != nil:
 		s.podWaits(old, new)
 	}
 }
@@ -72,6 +72,7 @@ func (s *scheduler) podChanged(old, new *v1.Pod) {
 func (s *scheduler) podGone(pod *v1.Pod) {
 	s.queue.Delete(pod.UID)
 	s.nominated.remove(pod.UID)
+	s.binding.cancel(pod.UID)
 	// Not only if the pod has a node: it may be assumed, its binding unseen.
 	if s.cache.IsKnown(pod.UID) {
 		s.cache.RemovePod(pod.UID)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/kubesim/kubesim/scheduler/framework"
 	"github.com/kubesim/kubesim/scheduler/plugins/defaultpreemption"
@@ -28,6 +29,10 @@ func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagn
 		return
 	}
 	pod := attempt.Pod
+	args := s.profileFor(pod.Pod).preemption
+	if args == nil {
+		return
+	}
 	nominated := s.snapshot.Node(s.nominated.nodeFor(pod.Pod.UID))
 	var verdict *framework.Status
 	if nominated != nil {
@@ -37,7 +42,7 @@ func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagn
 		diagnosis.PostFilter = "preemption: " + why
 		return
 	}
-	candidates, trials := s.candidates(attempt, diagnosis)
+	candidates, trials := s.candidates(attempt, diagnosis, args)
 	if len(candidates) == 0 {
 		s.nominated.set(pod, "")
 		diagnosis.PostFilter = "preemption: " + trials.Message()
@@ -53,7 +58,7 @@ func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagn
 
 // candidates tries the nodes where evictions could help. If they do nowhere,
 // the diagnosis returned says why.
-func (s *scheduler) candidates(attempt *profile.Attempt, diagnosis *framework.Diagnosis) ([]defaultpreemption.Candidate, *framework.Diagnosis) {
+func (s *scheduler) candidates(attempt *profile.Attempt, diagnosis *framework.Diagnosis, args *configv1.DefaultPreemptionArgs) ([]defaultpreemption.Candidate, *framework.Diagnosis) {
 	trials := framework.NewDiagnosis(diagnosis.NumNodes())
 	trials.Absent = framework.RejectForGood(defaultpreemption.Name, "Preemption is not helpful for scheduling")
 	var nodes []*framework.NodeInfo
@@ -66,7 +71,7 @@ func (s *scheduler) candidates(attempt *profile.Attempt, diagnosis *framework.Di
 		return nil, trials
 	}
 	budgets := s.allBudgets()
-	enough := min(max(len(nodes)/10, 100), len(nodes))
+	enough := min(max(len(nodes)*int(*args.MinCandidateNodesPercentage)/100, int(*args.MinCandidateNodesAbsolute)), len(nodes))
 	offset, none := s.rand.IntN(len(nodes)), defaultpreemption.NoVictims()
 	var found []defaultpreemption.Candidate
 	for i := 0; i < len(nodes) && len(found) < enough; i++ {
@@ -141,7 +146,7 @@ func (s *scheduler) evict(ctx context.Context, pod, victim *v1.Pod, node string)
 		Status:             v1.ConditionTrue,
 		LastTransitionTime: metav1.NewTime(s.Clock.Now()),
 		Reason:             v1.PodReasonPreemptionByScheduler,
-		Message:            s.Name + ": preempting to accommodate a higher priority pod",
+		Message:            pod.Spec.SchedulerName + ": preempting to accommodate a higher priority pod",
 	}))
 	if err == nil {
 		err = s.client.CoreV1().Pods(victim.Namespace).Delete(ctx, victim.Name, metav1.DeleteOptions{

@@ -3,7 +3,9 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 
 	oteltrace "go.opentelemetry.io/otel/trace"
 	"k8s.io/client-go/informers"
@@ -15,8 +17,6 @@ import (
 
 	"github.com/kubesim/kubesim/scheduler/cache"
 	"github.com/kubesim/kubesim/scheduler/framework"
-	"github.com/kubesim/kubesim/scheduler/plugins"
-	"github.com/kubesim/kubesim/scheduler/profile"
 	"github.com/kubesim/kubesim/scheduler/queue"
 	"github.com/kubesim/kubesim/trace"
 )
@@ -31,7 +31,8 @@ type scheduler struct {
 	metrics *metrics
 
 	pods       corelisters.PodLister
-	profile    *profile.Profile
+	profiles   map[string]*profileOf // by spec.schedulerName
+	binding    *cancels
 	queue      *queue.Queue
 	cache      *cache.Cache
 	budgets    policylisters.PodDisruptionBudgetLister
@@ -54,6 +55,7 @@ func Run(ctx context.Context, config Config) error {
 	}
 	rc := rest.CopyConfig(config.RESTConfig)
 	rc.UserAgent = "kubesim-scheduler"
+	limit(rc, config.Configuration.ClientConnection.QPS, config.Configuration.ClientConnection.Burst)
 	rc.Wrap(trace.Transport)
 	client, err := kubernetes.NewForConfig(rc)
 	if err != nil {
@@ -69,7 +71,10 @@ func Run(ctx context.Context, config Config) error {
 // run is Run once this scheduler is the leader.
 func run(ctx context.Context, config Config, client kubernetes.Interface) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(strip))
-	s := newScheduler(config, client, factory)
+	s, err := newScheduler(config, client, factory)
+	if err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
 	synced, err := s.watch(factory)
 	if err != nil {
 		return fmt.Errorf("scheduler: adding event handlers: %w", err)
@@ -84,20 +89,24 @@ func run(ctx context.Context, config Config, client kubernetes.Interface) error 
 		return nil
 	}
 	s.workers.start(ctx)
-	s.Logger.Info("Started scheduler", "schedulerName", s.Name)
+	s.Logger.Info("Started scheduler", "profiles", slices.Sorted(maps.Keys(s.profiles)))
 	s.loop(ctx)
 	return nil
 }
 
-func newScheduler(config Config, client kubernetes.Interface, factory informers.SharedInformerFactory) *scheduler {
-	p := profile.New(config.Name, plugins.Default(handle(config, client, factory)))
+func newScheduler(config Config, client kubernetes.Interface, factory informers.SharedInformerFactory) (*scheduler, error) {
+	profiles, err := newProfiles(config, handle(config, client, factory))
+	if err != nil {
+		return nil, err
+	}
 	s := &scheduler{
 		Config:     config,
 		client:     client,
 		tracer:     config.Tracer.Tracer(component),
 		pods:       podLister(factory),
-		profile:    p,
-		queue:      queue.New(queue.Config{Clock: config.Clock, Hints: p.Hints(), PreEnqueue: p.PreEnqueue}),
+		profiles:   profiles,
+		binding:    newCancels(),
+		queue:      queue.New(queueConfig(config, profiles)),
 		cache:      cache.New(),
 		budgets:    factory.Policy().V1().PodDisruptionBudgets().Lister(),
 		nominated:  newNominations(),
@@ -108,7 +117,7 @@ func newScheduler(config Config, client kubernetes.Interface, factory informers.
 		rand:       rand.New(rand.NewPCG(config.Seed, config.Seed)),
 	}
 	s.metrics = newMetrics(config.Registerer, s.queue)
-	return s
+	return s, nil
 }
 
 // loop schedules one pod after another.

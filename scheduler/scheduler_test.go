@@ -27,6 +27,7 @@ import (
 
 	"github.com/kubesim/kubesim/sandbox"
 	"github.com/kubesim/kubesim/scheduler"
+	"github.com/kubesim/kubesim/scheduler/configuration"
 	"github.com/kubesim/kubesim/scheduler/frameworktest"
 	"github.com/kubesim/kubesim/trace"
 )
@@ -388,5 +389,65 @@ func TestLeader(t *testing.T) {
 		}
 		w.create(requesting("a", "", 1))
 		w.expectNode("a", "node-1")
+	})
+}
+
+func TestProfiles(t *testing.T) {
+	nodes := []string{"metadata: {name: a}", "metadata: {name: b}", "metadata: {name: c}"}
+	configure := func(config *scheduler.Config) {
+		c, err := configuration.Parse([]byte(`{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, profiles: [
+			{schedulerName: default-scheduler},
+			{schedulerName: packer, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}}],
+				plugins: {score: {disabled: [{name: '*'}], enabled: [{name: NodeResourcesFit}]}, filter: {disabled: [{name: TaintToleration}]}}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Configuration = c
+	}
+	inWorld(t, configure, nodes, func(w *world) {
+		for i := range 3 {
+			w.create(requesting(fmt.Sprintf("packed-%d", i), "schedulerName: packer,", 1))
+			w.settle()
+		}
+		on := map[string]int{}
+		for i := range 3 {
+			on[w.pod(fmt.Sprintf("packed-%d", i)).Spec.NodeName]++
+		}
+		if len(on) != 1 {
+			t.Errorf("packed pods are on %v, want one node", on)
+		}
+		w.create("{metadata: {name: spread}}")
+		w.settle()
+		if node := w.pod("spread").Spec.NodeName; node == "" || on[node] > 0 {
+			t.Errorf("the pod of the default profile is on %q, want an empty node", node)
+		}
+	})
+}
+
+func TestDeletedPodDoesNotWaitForItsVolumes(t *testing.T) {
+	inWorld(t, nil, []string{"metadata: {name: node-1}"}, func(w *world) {
+		wait := storagev1.VolumeBindingWaitForFirstConsumer
+		w.must(w.client.StorageV1().StorageClasses().Create(w.Context(), &storagev1.StorageClass{
+			ObjectMeta: metav1.ObjectMeta{Name: "slow"}, Provisioner: "csi.example.com", VolumeBindingMode: &wait,
+		}, metav1.CreateOptions{}))
+		claim := &v1.PersistentVolumeClaim{}
+		w.decode("{metadata: {name: c}, spec: {storageClassName: slow, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}", claim)
+		w.must(w.client.CoreV1().PersistentVolumeClaims("default").Create(w.Context(), claim, metav1.CreateOptions{}))
+		w.create("{metadata: {name: a}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}")
+		w.settle()
+		bindings := func() (n int) {
+			for _, span := range w.spans.Ended() {
+				if span.Name() == "schedule" {
+					n++
+				}
+			}
+			return n
+		}
+		before := bindings()
+		w.remove("a")
+		w.settle()
+		if after := bindings(); after != before+1 {
+			t.Errorf("%d attempts ended with the pod, want 1", after-before)
+		}
 	})
 }

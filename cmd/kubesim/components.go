@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
+	configv1 "k8s.io/kube-scheduler/config/v1"
 
 	"github.com/kubesim/kubesim/controllers"
 	"github.com/kubesim/kubesim/fakelet"
 	"github.com/kubesim/kubesim/scheduler"
+	"github.com/kubesim/kubesim/scheduler/configuration"
 )
 
 func controllersCommand() *cobra.Command {
@@ -29,11 +32,30 @@ func controllersCommand() *cobra.Command {
 
 func schedulerCommand() *cobra.Command {
 	var elect bool
+	var file string
 	cmd := componentCommand("scheduler", "Run the scheduler", func(ctx context.Context, config *rest.Config, logger *slog.Logger) error {
-		return scheduler.Run(ctx, scheduler.Config{RESTConfig: config, Logger: logger, LeaderElect: elect})
+		cfg := scheduler.Config{RESTConfig: config, Logger: logger, LeaderElect: elect}
+		var err error
+		if cfg.Configuration, err = schedulerConfiguration("--config", file); err != nil {
+			return err
+		}
+		return scheduler.Run(ctx, cfg)
 	})
 	cmd.Flags().BoolVar(&elect, "leader-elect", true, "work only while holding the Lease, so that several may run")
+	cmd.Flags().StringVar(&file, "config", "", "`file` with a KubeSchedulerConfiguration: profiles, plugins, extenders")
 	return cmd
+}
+
+// schedulerConfiguration reads the file that a flag names, nil without one.
+func schedulerConfiguration(flag, file string) (*configv1.KubeSchedulerConfiguration, error) {
+	if file == "" {
+		return nil, nil
+	}
+	c, err := configuration.Load(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	return c, nil
 }
 
 func fakeletCommand() *cobra.Command {

@@ -73,6 +73,8 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 
 type upFlags struct {
 	serverFlags
+	schedulerConfig string
+
 	nodes int
 	bare  bool
 	files []string
@@ -96,6 +98,7 @@ reported with the API server's words and the cluster stays up.`,
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "`number` of nodes")
+	cmd.Flags().StringVar(&f.schedulerConfig, "scheduler-config", "", "`file` with a KubeSchedulerConfiguration: profiles, plugins, extenders")
 	cmd.Flags().BoolVar(&f.bare, "bare", false, "leave add-ons out")
 	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, "`file` with manifests to post, - for stdin (repeatable)")
 	return cmd
@@ -118,6 +121,9 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 	}
 	defer cleanup()
 	cfg.Nodes, cfg.Bare = f.nodes, f.bare
+	if cfg.Scheduler, err = schedulerConfiguration("--scheduler-config", f.schedulerConfig); err != nil {
+		return err
+	}
 	s, err := sandbox.Start(ctx, cfg)
 	if err != nil {
 		return err

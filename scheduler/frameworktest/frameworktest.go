@@ -27,6 +27,9 @@ func Pod(tb testing.TB, manifest string) *v1.Pod {
 	if pod.UID == "" {
 		pod.UID = types.UID(pod.Namespace + "/" + pod.Name)
 	}
+	if pod.Spec.SchedulerName == "" {
+		pod.Spec.SchedulerName = v1.DefaultSchedulerName
+	}
 	if len(pod.Spec.Containers) == 0 {
 		pod.Spec.Containers = []v1.Container{{Name: "c"}}
 	}

@@ -40,13 +40,13 @@ func New(name string, rows []plugins.Row) *Profile {
 	p := &Profile{Name: name, hints: map[string][]framework.Hint{}, memos: map[string]*memo{}}
 	allLocal, localScores := true, 0
 	for _, row := range rows {
-		if f, ok := row.Plugin.(framework.FilterPlugin); ok {
+		if f, ok := row.Plugin.(framework.FilterPlugin); ok && row.Off&plugins.Filter == 0 {
 			p.filters = append(p.filters, f)
 			if allLocal = allLocal && row.Local; allLocal {
 				p.locals++
 			}
 		}
-		if s, ok := row.Plugin.(framework.ScorePlugin); ok && row.Weight > 0 {
+		if s, ok := row.Plugin.(framework.ScorePlugin); ok && row.Weight > 0 && row.Off&plugins.Score == 0 {
 			r := scoreRow{plugin: s, weight: row.Weight, memo: -1}
 			if row.Local && localScores < maxLocalScores {
 				r.memo = localScores
@@ -54,10 +54,10 @@ func New(name string, rows []plugins.Row) *Profile {
 			}
 			p.scores = append(p.scores, r)
 		}
-		if e, ok := row.Plugin.(framework.PreEnqueuePlugin); ok {
+		if e, ok := row.Plugin.(framework.PreEnqueuePlugin); ok && row.Off&plugins.PreEnqueue == 0 {
 			p.preEnqueue = append(p.preEnqueue, e)
 		}
-		if b, ok := row.Plugin.(framework.BindPreparer); ok {
+		if b, ok := row.Plugin.(framework.BindPreparer); ok && row.Off&plugins.Reserve == 0 {
 			p.preparers = append(p.preparers, b)
 		}
 		if h, ok := row.Plugin.(framework.Hinter); ok {

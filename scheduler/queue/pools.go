@@ -26,7 +26,7 @@ func (q *Queue) enqueue(p *Pod) {
 // requeue puts a rejected pod back, after its time if that is not over yet.
 func (q *Queue) requeue(p *Pod, woke framework.Change) {
 	p.Woke = woke
-	p.expiry = p.Queued.Add(backoffAfter(p.Attempts))
+	p.expiry = p.Queued.Add(q.backoffAfter(p.Attempts))
 	now := q.config.Clock.Now()
 	if p.expiry.After(now) {
 		q.put(p, backoff)
@@ -124,10 +124,10 @@ func (q *Queue) signal() {
 	}
 }
 
-func backoffAfter(attempts int) time.Duration {
-	d := InitialBackoff
-	for i := 1; i < attempts && d < MaxBackoff; i++ {
+func (q *Queue) backoffAfter(attempts int) time.Duration {
+	d := q.config.InitialBackoff
+	for i := 1; i < attempts && d < q.config.MaxBackoff; i++ {
 		d *= 2
 	}
-	return min(d, MaxBackoff)
+	return min(d, q.config.MaxBackoff)
 }

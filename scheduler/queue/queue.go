@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -24,6 +25,9 @@ const (
 // Config of a queue.
 type Config struct {
 	Clock clock.WithTicker // required
+	// How long a pod waits after its first failed attempt, and at most: the
+	// wait doubles each time. InitialBackoff and MaxBackoff if 0.
+	InitialBackoff, MaxBackoff time.Duration
 	// Hints by plugin.
 	Hints map[string][]framework.Hint
 	// PreEnqueue says why a pod may not be tried at all; nil lets all pass.
@@ -53,6 +57,8 @@ type Queue struct {
 
 // New returns an empty queue.
 func New(config Config) *Queue {
+	config.InitialBackoff = cmp.Or(config.InitialBackoff, InitialBackoff)
+	config.MaxBackoff = cmp.Or(config.MaxBackoff, MaxBackoff)
 	return &Queue{
 		config:  config,
 		pods:    map[types.UID]*Pod{},
@@ -264,7 +270,7 @@ func (q *Queue) Retry(p *Pod) {
 	q.pods[p.UID()] = p
 	p.Plugins = nil
 	p.Queued = q.config.Clock.Now()
-	p.expiry = p.Queued.Add(backoffAfter(p.Attempts))
+	p.expiry = p.Queued.Add(q.backoffAfter(p.Attempts))
 	q.put(p, errored)
 	q.signal()
 }

@@ -11,13 +11,15 @@ import "github.com/kubesim/kubesim/scheduler/framework"
 // Name of the plugin.
 const Name = "InterPodAffinity"
 
-// hardWeight is how much a required affinity term of another pod, which need
-// not hold for it both ways, speaks for a node (hardPodAffinityWeight).
-const hardWeight = 1
-
 // Plugin implements framework.FilterPlugin and framework.ScorePlugin.
 type Plugin struct {
 	Handle framework.Handle
+	// HardWeight is how much a required affinity term of another pod, which need
+	// not hold for it both ways, speaks for a node; 1 if nil.
+	HardWeight *int32
+	// OwnOnly leaves the preferred terms of other pods out of account when the
+	// pod has none itself.
+	OwnOnly bool
 }
 
 // Name implements framework.Plugin.

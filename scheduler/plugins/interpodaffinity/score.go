@@ -3,6 +3,7 @@ package interpodaffinity
 import (
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/kubesim/kubesim/scheduler/framework"
 )
@@ -10,6 +11,10 @@ import (
 // PreScore implements framework.ScorePlugin.
 func (pl Plugin) PreScore(pod *framework.PodInfo, snapshot *framework.Snapshot, _ []*framework.NodeInfo) framework.PodScorer {
 	own := len(pod.PreferredAffinity)+len(pod.PreferredAntiAffinity) > 0
+	if pl.OwnOnly && !own {
+		return nil
+	}
+	hardWeight := int64(ptr.Deref(pl.HardWeight, 1))
 	nodes := snapshot.WithAffinity
 	if own {
 		nodes = snapshot.Nodes
@@ -26,7 +31,7 @@ func (pl Plugin) PreScore(pod *framework.PodInfo, snapshot *framework.Snapshot, 
 			if own {
 				otherLabels = pl.Handle.NamespaceLabels(other.Pod.Namespace)
 			}
-			s.count(pod, nsLabels, other, otherLabels, node.Node)
+			s.count(pod, nsLabels, other, otherLabels, node.Node, hardWeight)
 		}
 	}
 	if len(s) == 0 {
@@ -39,7 +44,7 @@ func (pl Plugin) PreScore(pod *framework.PodInfo, snapshot *framework.Snapshot, 
 type scorer map[string]map[string]int64
 
 // count lets the terms of pod and of another one on a node speak.
-func (s scorer) count(pod *framework.PodInfo, nsLabels labels.Set, other *framework.PodInfo, otherLabels labels.Set, node *v1.Node) {
+func (s scorer) count(pod *framework.PodInfo, nsLabels labels.Set, other *framework.PodInfo, otherLabels labels.Set, node *v1.Node, hardWeight int64) {
 	s.speak(pod.PreferredAffinity, other.Pod, otherLabels, node, 1)
 	s.speak(pod.PreferredAntiAffinity, other.Pod, otherLabels, node, -1)
 	for i := range other.RequiredAffinity {

@@ -3,6 +3,8 @@
 package nodeaffinity
 
 import (
+	"slices"
+
 	v1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -15,10 +17,14 @@ import (
 const Name = "NodeAffinity"
 
 // Plugin implements framework.FilterPlugin and framework.ScorePlugin.
-type Plugin struct{}
+type Plugin struct {
+	// Added is node affinity that all pods of the profile get on top of their own.
+	Added *v1.NodeAffinity
+}
 
 var (
 	rejected    = framework.RejectForGood(Name, "node(s) didn't match Pod's node affinity/selector")
+	enforced    = framework.RejectForGood(Name, "node(s) didn't match scheduler-enforced node affinity")
 	conflicting = framework.RejectForGood(Name, "pod affinity terms conflict")
 )
 
@@ -26,29 +32,42 @@ var (
 func (Plugin) Name() string { return Name }
 
 // PreFilter implements framework.FilterPlugin.
-func (Plugin) PreFilter(pod *framework.PodInfo, _ *framework.Snapshot) (framework.PodFilter, *framework.Status) {
+func (pl Plugin) PreFilter(pod *framework.PodInfo, _ *framework.Snapshot) (framework.PodFilter, *framework.Status) {
 	spec := &pod.Pod.Spec
-	if len(spec.NodeSelector) == 0 && required(spec) == nil {
+	if len(spec.NodeSelector) == 0 && required(spec) == nil && pl.added() == nil {
 		return nil, nil
 	}
 	names := NamedNodes(required(spec))
 	if names != nil && names.Len() == 0 {
 		return nil, conflicting
 	}
-	return filter{nodeaffinity.GetRequiredNodeAffinity(pod.Pod), names}, nil
+	return filter{nodeaffinity.GetRequiredNodeAffinity(pod.Pod), pl.added(), names}, nil
 }
 
 type filter struct {
 	required nodeaffinity.RequiredNodeAffinity
+	added    *nodeaffinity.LazyErrorNodeSelector // nil for none
 	names    sets.Set[string]
 }
 
 func (f filter) Filter(node *framework.NodeInfo) *framework.Status {
+	if f.added != nil {
+		if match, _ := f.added.Match(node.Node); !match {
+			return enforced
+		}
+	}
 	// A selector that does not parse selects nothing.
 	if match, _ := f.required.Match(node.Node); !match {
 		return rejected
 	}
 	return nil
+}
+
+func (pl Plugin) added() *nodeaffinity.LazyErrorNodeSelector {
+	if pl.Added == nil || pl.Added.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return nil
+	}
+	return nodeaffinity.NewLazyErrorNodeSelector(pl.Added.RequiredDuringSchedulingIgnoredDuringExecution)
 }
 
 // NodeNames implements framework.NodeNarrower.
@@ -85,12 +104,14 @@ func NamedNodes(selector *v1.NodeSelector) sets.Set[string] {
 }
 
 // PreScore implements framework.ScorePlugin.
-func (Plugin) PreScore(pod *framework.PodInfo, _ *framework.Snapshot, _ []*framework.NodeInfo) framework.PodScorer {
-	affinity := pod.Pod.Spec.Affinity
-	if affinity == nil || affinity.NodeAffinity == nil {
-		return nil
+func (pl Plugin) PreScore(pod *framework.PodInfo, _ *framework.Snapshot, _ []*framework.NodeInfo) framework.PodScorer {
+	var preferred []v1.PreferredSchedulingTerm
+	if affinity := pod.Pod.Spec.Affinity; affinity != nil && affinity.NodeAffinity != nil {
+		preferred = affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
 	}
-	preferred := affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+	if pl.Added != nil {
+		preferred = append(slices.Clip(preferred), pl.Added.PreferredDuringSchedulingIgnoredDuringExecution...)
+	}
 	if len(preferred) == 0 {
 		return nil
 	}

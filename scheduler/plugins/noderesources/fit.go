@@ -3,6 +3,7 @@ package noderesources
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	v1 "k8s.io/api/core/v1"
 
@@ -16,14 +17,26 @@ const FitName = "NodeResourcesFit"
 // value prefers the nodes with most left.
 type Fit struct {
 	Strategy Strategy
+	// Ignored extended resources, and the groups before the / of others, are
+	// not looked at when filtering.
+	Ignored, IgnoredGroups []string
 }
 
 // Name implements framework.Plugin.
 func (Fit) Name() string { return FitName }
 
 // PreFilter implements framework.FilterPlugin.
-func (Fit) PreFilter(pod *framework.PodInfo, _ *framework.Snapshot) (framework.PodFilter, *framework.Status) {
-	return fitFilter{&pod.Requests}, nil
+func (f Fit) PreFilter(pod *framework.PodInfo, _ *framework.Snapshot) (framework.PodFilter, *framework.Status) {
+	if len(pod.Requests.Scalar) == 0 || len(f.Ignored)+len(f.IgnoredGroups) == 0 {
+		return fitFilter{&pod.Requests}, nil
+	}
+	request := pod.Requests
+	request.Scalar = maps.Clone(request.Scalar)
+	maps.DeleteFunc(request.Scalar, func(name v1.ResourceName, _ int64) bool {
+		group, _, _ := strings.Cut(string(name), "/")
+		return slices.Contains(f.Ignored, string(name)) || slices.Contains(f.IgnoredGroups, group)
+	})
+	return fitFilter{&request}, nil
 }
 
 type fitFilter struct{ request *framework.Resource }

@@ -9,19 +9,40 @@ import (
 	"github.com/kubesim/kubesim/scheduler/framework"
 )
 
-// defaults returns Kubernetes' constraints for a pod without any: spread with
-// those of the same Service or controller, over nodes and more loosely over
-// zones. A pod alone has none.
-func (pl Plugin) defaults(pod *framework.PodInfo) *constraints {
+// defaults returns the constraints with that consequence for a pod without any.
+// Kubernetes' own spread it with those of the same Service or controller, over nodes
+// and more loosely over zones, by preference. A pod alone has none.
+func (pl Plugin) defaults(pod *framework.PodInfo, action v1.UnsatisfiableConstraintAction) *constraints {
+	if pl.fallback == nil && action == v1.DoNotSchedule || pl.fallback != nil && len(pl.fallback) == 0 {
+		return nil
+	}
 	selector := pl.fellows(pod.Pod)
 	if selector.Empty() {
 		return nil
+	}
+	if pl.fallback != nil {
+		return given(pod, selector, pl.fallback, action)
 	}
 	list := []constraint{
 		{maxSkew: 3, minDomains: 1, topologyKey: v1.LabelHostname, selector: selector, honorAffinity: true},
 		{maxSkew: 5, minDomains: 1, topologyKey: v1.LabelTopologyZone, selector: selector, honorAffinity: true},
 	}
 	return &constraints{pod: pod, list: list, affinity: nodeaffinity.GetRequiredNodeAffinity(pod.Pod)}
+}
+
+// given makes the configured constraints the pod's.
+func given(pod *framework.PodInfo, selector labels.Selector, list []v1.TopologySpreadConstraint, action v1.UnsatisfiableConstraintAction) *constraints {
+	c := &constraints{pod: pod, requireAll: true, affinity: nodeaffinity.GetRequiredNodeAffinity(pod.Pod)}
+	for i := range list {
+		if list[i].WhenUnsatisfiable != action {
+			continue
+		}
+		if parsed, err := parse(pod.Pod, &list[i]); err == nil {
+			parsed.selector = selector
+			c.list = append(c.list, parsed)
+		}
+	}
+	return c
 }
 
 // fellows selects the pods of the same Services and controller.

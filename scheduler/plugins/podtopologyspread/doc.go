@@ -8,7 +8,11 @@
 // cluster for each replica.
 package podtopologyspread
 
-import "github.com/kubesim/kubesim/scheduler/framework"
+import (
+	v1 "k8s.io/api/core/v1"
+
+	"github.com/kubesim/kubesim/scheduler/framework"
+)
 
 // Name of the plugin.
 const Name = "PodTopologySpread"
@@ -17,11 +21,20 @@ const Name = "PodTopologySpread"
 type Plugin struct {
 	handle  framework.Handle
 	tallies *tallies
+	// fallback replaces Kubernetes' default constraints if not nil.
+	fallback []v1.TopologySpreadConstraint
 }
 
 // New returns the plugin with Kubernetes' default constraints.
 func New(handle framework.Handle) Plugin {
 	return Plugin{handle: handle, tallies: &tallies{known: map[string]*tally{}}}
+}
+
+// WithDefaults returns the plugin with other constraints for pods without
+// any; nil means Kubernetes' own.
+func (pl Plugin) WithDefaults(list []v1.TopologySpreadConstraint) Plugin {
+	pl.fallback = list
+	return pl
 }
 
 // Name implements framework.Plugin.

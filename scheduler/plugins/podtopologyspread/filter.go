@@ -17,11 +17,13 @@ var (
 
 // PreFilter implements framework.FilterPlugin.
 func (pl Plugin) PreFilter(pod *framework.PodInfo, snapshot *framework.Snapshot) (framework.PodFilter, *framework.Status) {
-	if len(pod.Pod.Spec.TopologySpreadConstraints) == 0 {
-		return nil, nil
+	var c *constraints
+	if len(pod.Pod.Spec.TopologySpreadConstraints) > 0 {
+		c = own(pod, v1.DoNotSchedule)
+	} else {
+		c = pl.defaults(pod, v1.DoNotSchedule)
 	}
-	c := own(pod, v1.DoNotSchedule)
-	if len(c.list) == 0 {
+	if c == nil || len(c.list) == 0 {
 		return nil, nil
 	}
 	t := pl.tallies.count(c, snapshot)

@@ -14,7 +14,7 @@ func (pl Plugin) PreScore(pod *framework.PodInfo, snapshot *framework.Snapshot, 
 	if len(pod.Pod.Spec.TopologySpreadConstraints) > 0 {
 		c = own(pod, v1.ScheduleAnyway)
 	} else {
-		c = pl.defaults(pod)
+		c = pl.defaults(pod, v1.ScheduleAnyway)
 	}
 	if c == nil || len(c.list) == 0 {
 		return nil

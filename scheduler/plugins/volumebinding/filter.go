@@ -2,6 +2,7 @@ package volumebinding
 
 import (
 	"maps"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -15,11 +16,13 @@ import (
 type Plugin struct {
 	handle   framework.Handle
 	reserved *reservations
+	timeout  time.Duration
 }
 
-// New returns the plugin.
-func New(handle framework.Handle) *Plugin {
-	return &Plugin{handle: handle, reserved: newReservations()}
+// New returns the plugin; timeout is how long it may take until a pod's
+// volumes are bound.
+func New(handle framework.Handle, timeout time.Duration) *Plugin {
+	return &Plugin{handle: handle, reserved: newReservations(), timeout: timeout}
 }
 
 // Name implements framework.Plugin.

@@ -16,10 +16,7 @@ import (
 	"github.com/kubesim/kubesim/scheduler/framework"
 )
 
-const (
-	bindTimeout  = 10 * time.Minute // until the volumes must be bound
-	pollInterval = 100 * time.Millisecond
-)
+const pollInterval = 100 * time.Millisecond
 
 // reservations are the choices for pods that have a node but are not bound yet.
 type reservations struct {
@@ -89,7 +86,7 @@ func (pl *Plugin) PreBind(ctx context.Context, pod *framework.PodInfo, node stri
 			return err
 		}
 	}
-	deadline := pl.handle.Clock.Now().Add(bindTimeout)
+	deadline := pl.handle.Clock.Now().Add(pl.timeout)
 	ticker := pl.handle.Clock.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
