@@ -52,7 +52,7 @@ func (s *Server) view(q *request, e *cache.Entry) (runtime.Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		return partial(shown[0])
+		return partial(q.res, shown[0])
 	case "Table":
 		return s.tableOf(q, []*cache.Entry{e})
 	}
@@ -69,10 +69,13 @@ func (s *Server) writeObject(q *request, code int, obj runtime.Object) error {
 	return nil
 }
 
-func partial(e *cache.Entry) (*metav1.PartialObjectMetadata, error) {
+func partial(res *resource, e *cache.Entry) (*metav1.PartialObjectMetadata, error) {
 	var p metav1.PartialObjectMetadata
 	if err := json.Unmarshal(e.JSON, &p); err != nil {
 		return nil, err
+	}
+	if res.DerivedAnnotation != "" {
+		delete(p.Annotations, res.DerivedAnnotation)
 	}
 	p.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"}
 	return &p, nil
@@ -110,7 +113,7 @@ func (s *Server) tableRow(q *request, columns *printers.Columns, e *cache.Entry)
 	case string(metav1.IncludeObject):
 		row.Object.Object = obj
 	default:
-		p, err := partial(e)
+		p, err := partial(q.res, e)
 		if err != nil {
 			return row, err
 		}
@@ -182,7 +185,7 @@ func (s *Server) encodeList(ctx context.Context, q *request, list metav1.ListMet
 		out := &metav1.PartialObjectMetadataList{ListMeta: list, Items: []metav1.PartialObjectMetadata{}}
 		out.TypeMeta = metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"}
 		for _, e := range entries {
-			p, err := partial(e)
+			p, err := partial(q.res, e)
 			if err != nil {
 				return nil, err
 			}

@@ -156,6 +156,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		s.Close()
 		return nil, fmt.Errorf("creating the first objects: %w", err)
 	}
+	s.running.Go(s.keepFlowControl)
 	return s, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	netutils "k8s.io/utils/net"
 
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/store"
@@ -77,6 +78,14 @@ func refuseFamilies(svc *corev1.Service) (errs field.ErrorList) {
 	headless := svc.Spec.ClusterIP == corev1.ClusterIPNone
 	if svc.Spec.Type == corev1.ServiceTypeExternalName || headless && len(svc.Spec.Selector) == 0 {
 		return nil
+	}
+	for i, ip := range svc.Spec.ClusterIPs {
+		if i >= len(svc.Spec.IPFamilies) && netutils.IsIPv6String(ip) { // nothing else tells its family
+			errs = append(errs, field.Invalid(field.NewPath("spec", "clusterIPs").Index(i), svc.Spec.ClusterIPs, "IPv6 is not configured on this cluster"))
+		}
+	}
+	if len(errs) > 0 {
+		return errs
 	}
 	if p := svc.Spec.IPFamilyPolicy; p != nil && *p == corev1.IPFamilyPolicyRequireDualStack {
 		errs = append(errs, field.Invalid(field.NewPath("spec", "ipFamilyPolicy"), *p, "this cluster is not configured for dual-stack services"))

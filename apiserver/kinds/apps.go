@@ -11,7 +11,7 @@ func apps() []Kind {
 		Kind{Kind: "ControllerRevision", Resource: "controllerrevisions", Namespaced: true},
 		Kind{
 			Kind: "DaemonSet", Resource: "daemonsets", Namespaced: true, ShortNames: []string{"ds"}, Categories: []string{"all"},
-			Subresources: []Subresource{status()}, Generation: true,
+			Subresources: []Subresource{status()}, Generation: true, DerivedAnnotation: appsv1.DeprecatedTemplateGeneration,
 		},
 		Kind{
 			Kind: "Deployment", Resource: "deployments", Namespaced: true, ShortNames: []string{"deploy"}, Categories: []string{"all"},

@@ -68,6 +68,9 @@ type Kind struct {
 	// all versions of the kind: a manager of fields in one that it does not know
 	// loses them.
 	TypeConverter func() (managedfields.TypeConverter, error)
+	// DerivedAnnotation is one that Kubernetes makes of a hidden field when it shows
+	// a whole object, so that metadata alone lack it.
+	DerivedAnnotation string
 	// OrphanByDefault is true for the kinds whose DELETE without options orphans the dependents.
 	OrphanByDefault bool
 }

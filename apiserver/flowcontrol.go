@@ -1,0 +1,110 @@
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	flowcontrolbootstrap "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
+)
+
+var (
+	flowSchemas    = flowcontrolv1.SchemeGroupVersion.WithResource("flowschemas")
+	priorityLevels = flowcontrolv1.SchemeGroupVersion.WithResource("prioritylevelconfigurations")
+)
+
+// keepFlowControl keeps the objects of API priority and fairness as they are in
+// Kubernetes: it creates those that every cluster has, and tells in the status of
+// a FlowSchema whether its priority level is there. They bound nothing: all
+// requests share one limit (see acquire).
+func (s *Server) keepFlowControl() {
+	if err := s.ensureFlowControl(s.ended); err != nil && s.ended.Err() == nil {
+		s.log.Error("Failed to create the objects of priority and fairness", "err", err)
+	}
+	schemas := s.cache.Resource(s.table.get(flowSchemas.Group, flowSchemas.Version, flowSchemas.Resource).prefix)
+	levels := s.cache.Resource(s.table.get(priorityLevels.Group, priorityLevels.Version, priorityLevels.Resource).prefix)
+	for {
+		schemaChanged, levelChanged := schemas.Changed(), levels.Changed()
+		if err := s.noteDangling(s.ended); err != nil && s.ended.Err() == nil {
+			s.log.Error("Failed to update a FlowSchema", "err", err)
+		}
+		select {
+		case <-schemaChanged:
+		case <-levelChanged:
+		case <-s.ended.Done():
+			return
+		}
+	}
+}
+
+func (s *Server) ensureFlowControl(ctx context.Context) error {
+	levels := slices.Concat(flowcontrolbootstrap.MandatoryPriorityLevelConfigurations, flowcontrolbootstrap.SuggestedPriorityLevelConfigurations)
+	schemas := slices.Concat(flowcontrolbootstrap.MandatoryFlowSchemas, flowcontrolbootstrap.SuggestedFlowSchemas)
+	var errs []error
+	for _, level := range levels {
+		errs = append(errs, s.ensure(ctx, priorityLevels, level.DeepCopy()))
+	}
+	for _, schema := range schemas {
+		errs = append(errs, s.ensure(ctx, flowSchemas, schema.DeepCopy()))
+	}
+	return errors.Join(errs...)
+}
+
+// noteDangling brings the condition of every FlowSchema up to date.
+func (s *Server) noteDangling(ctx context.Context) error {
+	lister := cacheLister{s}
+	all, err := lister.List(ctx, flowSchemas, "")
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, obj := range all {
+		schema := obj.(*flowcontrolv1.FlowSchema)
+		want := s.dangling(schema)
+		if slices.ContainsFunc(schema.Status.Conditions, func(c flowcontrolv1.FlowSchemaCondition) bool {
+			return c.Type == want.Type && c.Status == want.Status && c.Message == want.Message
+		}) {
+			continue
+		}
+		err := lister.UpdateStatus(ctx, flowSchemas, "", schema.Name, func(obj runtime.Object) error {
+			setFlowSchemaCondition(obj.(*flowcontrolv1.FlowSchema), want)
+			return nil
+		})
+		if !apierrors.IsNotFound(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// dangling is the condition that tells whether the priority level is there.
+func (s *Server) dangling(schema *flowcontrolv1.FlowSchema) flowcontrolv1.FlowSchemaCondition {
+	level := schema.Spec.PriorityLevelConfiguration.Name
+	c := flowcontrolv1.FlowSchemaCondition{
+		Type: flowcontrolv1.FlowSchemaConditionDangling, Status: flowcontrolv1.ConditionFalse, LastTransitionTime: s.now(), Reason: "Found",
+		Message: fmt.Sprintf("This FlowSchema references the PriorityLevelConfiguration object named %q and it exists", level),
+	}
+	res := s.table.get(priorityLevels.Group, priorityLevels.Version, priorityLevels.Resource)
+	if s.cache.Resource(res.prefix).Get(res.key("", level)) == nil {
+		c.Status, c.Reason = flowcontrolv1.ConditionTrue, "NotFound"
+		c.Message = fmt.Sprintf("This FlowSchema references the PriorityLevelConfiguration object named %q but there is no such object", level)
+	}
+	return c
+}
+
+func setFlowSchemaCondition(schema *flowcontrolv1.FlowSchema, want flowcontrolv1.FlowSchemaCondition) {
+	for i, c := range schema.Status.Conditions {
+		if c.Type == want.Type {
+			if c.Status == want.Status {
+				want.LastTransitionTime = c.LastTransitionTime
+			}
+			schema.Status.Conditions[i] = want
+			return
+		}
+	}
+	schema.Status.Conditions = append(schema.Status.Conditions, want)
+}
