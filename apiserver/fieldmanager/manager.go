@@ -38,6 +38,7 @@ type Config struct {
 type Manager struct {
 	Config
 	library *managedfields.FieldManager
+	shapes  shapes
 }
 
 // New returns a Manager.

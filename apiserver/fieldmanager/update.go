@@ -52,16 +52,15 @@ func (m *Manager) track(live, obj runtime.Object, before, after metav1.Object, m
 	if !m.isPlain(entries) {
 		return m.update(live, obj, manager)
 	}
-	difference, err := m.compare(live, obj)
+	taken, removed, err := m.changed(live, obj, len(entries) == 0)
 	if err != nil {
 		return err
 	}
-	taken := difference.Modified.Union(difference.Added)
 	for i := range entries {
 		entries[i].lose(taken)
-		entries[i].lose(difference.Removed)
+		entries[i].lose(removed)
 	}
-	if taken = taken.Difference(untracked); !taken.Empty() {
+	if !taken.Empty() {
 		entries = m.gain(entries, manager, taken)
 	}
 	encoded, err := m.Sets.encode(entries)
@@ -111,6 +110,28 @@ func (m *Manager) isPlain(entries []entry) bool {
 		}
 	}
 	return updaters < maxUpdaters
+}
+
+// changed finds the fields that a write sets, and those that it removes.
+func (m *Manager) changed(live, obj runtime.Object, isNew bool) (taken, removed *fieldpath.Set, err error) {
+	var key runtime.Object
+	if _, typed := m.Types.(*builtin); typed && isNew {
+		if key, err = nameless(obj); err != nil {
+			return nil, nil, err
+		}
+		if taken := m.shapes.find(key); taken != nil {
+			return taken, fieldpath.NewSet(), nil
+		}
+	}
+	difference, err := m.compare(live, obj)
+	if err != nil {
+		return nil, nil, err
+	}
+	taken = difference.Modified.Union(difference.Added).Difference(untracked)
+	if key != nil {
+		m.shapes.keep(key, taken)
+	}
+	return taken, difference.Removed, nil
 }
 
 // compare finds what differs between two objects that this write can set.

@@ -6,8 +6,10 @@ import (
 	"reflect"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/apitesting/fuzzer"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metafuzzer "k8s.io/apimachinery/pkg/apis/meta/fuzzer"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,9 +32,9 @@ func TestUpdateLikeLibrary(t *testing.T) {
 		}
 		t.Run(k.GroupVersionKind().String(), func(t *testing.T) {
 			plain := newManager(t, k.GroupVersionKind())
-			maps := *plain
-			maps.Types = managedfields.NewDeducedTypeConverter()
-			mapsLibrary, err := New(maps.Config)
+			ofMaps := plain.Config
+			ofMaps.Types = managedfields.NewDeducedTypeConverter()
+			maps, err := New(ofMaps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,9 +52,42 @@ func TestUpdateLikeLibrary(t *testing.T) {
 				accessor.SetManagedFields(nil)
 				objMap := asMap(t, obj)
 				live = bothWays(t, plain, live, obj, manager)
-				liveMap = bothWays(t, mapsLibrary, liveMap, objMap, manager)
+				liveMap = bothWays(t, maps, liveMap, objMap, manager)
 			}
 		})
+	}
+}
+
+// Pods of one shape have the same fields, those of nearly the same shape have others.
+func TestCreateByShape(t *testing.T) {
+	m := newManager(t, corev1.SchemeGroupVersion.WithKind("Pod"))
+	zero, later := int32(0), metav1.Unix(5, 0)
+	for _, change := range []func(*corev1.Pod){
+		func(*corev1.Pod) {},
+		func(p *corev1.Pod) { p.Name, p.Spec.NodeName, p.UID, p.Labels["app"] = "other", "n", "u", "b" },
+		func(p *corev1.Pod) { p.Spec.NodeName = "m" },
+		func(p *corev1.Pod) { p.Spec.NodeName = "" },
+		func(p *corev1.Pod) { p.Labels["more"] = "" },
+		func(p *corev1.Pod) { p.Labels = nil },
+		func(p *corev1.Pod) { p.Labels = map[string]string{} },
+		func(p *corev1.Pod) { p.Spec.Containers[0].Name = "other" },
+		func(p *corev1.Pod) { p.Spec.Containers = nil },
+		func(p *corev1.Pod) { p.Spec.Priority = nil },
+		func(p *corev1.Pod) { p.Spec.Priority = &zero },
+		func(p *corev1.Pod) { p.Spec.Overhead = corev1.ResourceList{"cpu": resource.MustParse("1")} },
+		func(p *corev1.Pod) { p.Spec.Overhead = corev1.ResourceList{"memory": resource.MustParse("1")} },
+		func(p *corev1.Pod) { p.Status.StartTime = &later },
+		func(p *corev1.Pod) { p.Spec.SecurityContext = nil },
+		func(p *corev1.Pod) { p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}} },
+		func(p *corev1.Pod) { p.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{}} },
+	} {
+		pod := readPod(t)
+		change(pod)
+		bothWays(t, m, m.Empty(), pod.DeepCopy(), "a")
+		bothWays(t, m, m.Empty(), pod, "b") // now of a known shape
+	}
+	if n := len(m.shapes.known); n != maxShapes {
+		t.Errorf("%d shapes are kept, want %d", n, maxShapes)
 	}
 }
 
