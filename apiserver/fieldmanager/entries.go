@@ -66,12 +66,10 @@ func (c *Sets) encode(entries []entry) ([]metav1.ManagedFieldsEntry, error) {
 			continue
 		}
 		if e.stale {
-			raw, err := e.set.ToJSON()
-			if err != nil {
+			var err error
+			if e.FieldsV1, err = c.write(e.set); err != nil {
 				return nil, err
 			}
-			e.FieldsV1 = metav1.NewFieldsV1(string(raw))
-			c.keep(string(raw), e.set)
 		}
 		out = append(out, e.ManagedFieldsEntry)
 	}
