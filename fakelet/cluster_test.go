@@ -98,11 +98,15 @@ func (c *cluster) pod(name string) *corev1.Pod {
 // create posts a pod that is bound by hand.
 func (c *cluster) create(name, node string, command ...string) {
 	c.Helper()
+	image := "busybox:1.37"
+	if len(command) == 0 {
+		image = "nginx:1.27" // a server
+	}
 	_, err := c.client.CoreV1().Pods("default").Create(c.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: corev1.PodSpec{
 			NodeName: node, RestartPolicy: corev1.RestartPolicyOnFailure,
-			Containers: []corev1.Container{{Name: "c", Image: "busybox:1.37", Command: command}},
+			Containers: []corev1.Container{{Name: "c", Image: image, Command: command}},
 		},
 	}, metav1.CreateOptions{})
 	if err != nil {

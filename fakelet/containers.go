@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubesim/kubesim/fakelet/runtime/process"
 )
 
 const (
@@ -16,6 +18,9 @@ const (
 	reasonCreating     = "ContainerCreating"
 	reasonInitializing = "PodInitializing"
 	reasonBackOff      = "CrashLoopBackOff"
+
+	// configRetry is when a container that could not be configured is tried again.
+	configRetry = 10 * time.Second
 )
 
 // pass is one look at a pod: it works on a copy of the status and collects what
@@ -33,7 +38,9 @@ type pass struct {
 }
 
 func newPass(pod *corev1.Pod, f facts, now time.Time) *pass {
-	return &pass{facts: f, pod: pod, status: pod.Status.DeepCopy(), now: now, at: metav1.NewTime(now).Rfc3339Copy()}
+	return &pass{
+		facts: f, pod: pod, status: pod.Status.DeepCopy(), now: now, at: metav1.NewTime(now).Rfc3339Copy(), changed: f.refresh,
+	}
 }
 
 // lookAgain asks for another look after d, or earlier.
@@ -75,8 +82,9 @@ func (p *pass) initContainers() bool {
 		}
 		p.container(c, cs, field)
 		if cs.State.Running != nil {
-			if code, after, exits := exitOf(c); !exits || after == 0 {
-				p.exit(c, cs, code) // an unknown init container does its work in no time
+			// What takes no time is done at once, in the step that starts it.
+			if e, exits := p.ending(c, cs); exits && e.after == 0 {
+				p.exit(c, cs, e)
 				p.restart(c, cs, field)
 			}
 		}
@@ -101,7 +109,7 @@ func (p *pass) container(c *corev1.Container, cs *corev1.ContainerStatus, field 
 	switch {
 	case cs.State.Running != nil && p.specChanged() && cs.Image != imageName(c.Image):
 		p.tell(corev1.EventTypeNormal, "Killing", fmt.Sprintf("Container %s definition changed, will be restarted", c.Name), field)
-		p.exit(c, cs, exitTerminated)
+		p.exit(c, cs, ending{code: exitTerminated})
 		p.start(c, cs, field)
 	case cs.State.Running != nil:
 		p.runOn(c, cs, field)
@@ -119,64 +127,165 @@ func (p *pass) runOn(c *corev1.Container, cs *corev1.ContainerStatus, field stri
 	if p.specChanged() {
 		setResources(c, cs)
 	}
-	code, after, exits := exitOf(c)
-	if !exits {
+	e, exits := p.ending(c, cs)
+	if exits {
+		if left := p.left(cs.State.Running.StartedAt, e.after); left > 0 {
+			p.lookAgain(left)
+		} else {
+			p.exit(c, cs, e)
+			p.restart(c, cs, field)
+			return
+		}
+	}
+	if !p.postStart(c, cs, field) {
 		return
 	}
-	if left := p.left(cs.State.Running.StartedAt, after); left > 0 {
+	if message := p.probes(c, cs, field); message != "" {
+		p.killing(c, cs, field, message)
+	}
+}
+
+// killing ends a container that has to be restarted: after its preStop hook, within
+// the pod's grace period.
+func (p *pass) killing(c *corev1.Container, cs *corev1.ContainerStatus, field, message string) {
+	key := "kill/" + cs.ContainerID
+	a, known := p.memory[key]
+	if !known {
+		a = attempt{next: p.now.Add(graceOf(p.pod))}
+		p.remember(key, a)
+		p.tell(corev1.EventTypeNormal, "Killing", message, field)
+	}
+	p.setReady(cs, false)
+	result, left := p.ended(c, cs, a.next)
+	if left > 0 {
 		p.lookAgain(left)
 		return
 	}
-	p.exit(c, cs, code)
+	p.forget(key)
+	p.exit(c, cs, ending{code: result.Code, reason: result.Reason, message: result.Message})
 	p.restart(c, cs, field)
 }
 
-// start has a container running.
+func graceOf(pod *corev1.Pod) time.Duration {
+	if pod.Spec.TerminationGracePeriodSeconds == nil {
+		return 30 * time.Second
+	}
+	return time.Duration(*pod.Spec.TerminationGracePeriodSeconds) * time.Second
+}
+
+// postStart carries out the hook of a container that has just started. It is false
+// until that is done; a hook that fails kills the container.
+func (p *pass) postStart(c *corev1.Container, cs *corev1.ContainerStatus, field string) bool {
+	if c.Lifecycle == nil || c.Lifecycle.PostStart == nil || p.world == nil || cs.Started != nil && *cs.Started {
+		return true
+	}
+	key := "postStart/" + cs.ContainerID
+	if _, done := p.memory[key]; done {
+		return true
+	}
+	o := p.world.hook(c, cs, "postStart", c.Lifecycle.PostStart)
+	switch {
+	case o == nil:
+		return false
+	case !o.ok:
+		p.tell(corev1.EventTypeWarning, "FailedPostStartHook", "PostStartHook failed", field)
+		p.world.stop(c, cs, process.SIGKILL)
+		p.tell(corev1.EventTypeNormal, "Killing", "FailedPostStartHook", field)
+		p.exit(c, cs, ending{code: exitKilled})
+		p.restart(c, cs, field)
+		return false
+	}
+	p.remember(key, attempt{at: p.now})
+	return true
+}
+
+// start has a container running, unless it can't be created.
 func (p *pass) start(c *corev1.Container, cs *corev1.ContainerStatus, field string) {
+	if !p.pull(c, cs, field) || !p.configure(c, cs, field) {
+		return
+	}
 	if cs.ContainerID != "" {
 		cs.RestartCount++
 	}
-	started := true
+	if cs.State.Terminated != nil {
+		cs.LastTerminationState = corev1.ContainerState{Terminated: cs.State.Terminated}
+	}
+	started := false
 	cs.Image, cs.ImageID, cs.ContainerID = imageName(c.Image), imageID(c.Image), containerID(p.pod, c, cs.RestartCount)
 	cs.State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: p.at}}
-	cs.Ready, cs.Started = true, &started
+	cs.Ready, cs.Started = false, &started
 	setResources(c, cs)
 	p.changed = true
 	p.decision = "start containers"
 	if cs.RestartCount > 0 {
 		p.decision = "restart containers"
 	}
-	if _, after, exits := exitOf(c); exits && after > 0 {
-		p.lookAgain(after)
+	p.tell(corev1.EventTypeNormal, "Created", "Container created", field)
+	e, exits := p.ending(c, cs)
+	switch {
+	case exits && e.reason == "StartError":
+		p.tell(corev1.EventTypeWarning, "Failed", "Error: "+e.message, field)
+		p.exit(c, cs, e)
+		p.restart(c, cs, field)
+		return
+	case exits && e.after > 0:
+		p.lookAgain(e.after)
 	}
-	p.tellStart(c, field)
+	p.tell(corev1.EventTypeNormal, "Started", "Container started", field)
+	if p.postStart(c, cs, field) {
+		p.probes(c, cs, field)
+	}
 }
 
-func (p *pass) tellStart(c *corev1.Container, field string) {
-	pulled := fmt.Sprintf("Container image %q already present on machine and can be accessed by the pod", c.Image)
-	if c.ImagePullPolicy == corev1.PullAlways {
-		p.tell(corev1.EventTypeNormal, "Pulling", fmt.Sprintf("Pulling image %q", c.Image), field)
-		pulled = fmt.Sprintf("Successfully pulled image %q in 0s (0s including waiting). Image size: 0 bytes.", c.Image)
+// configure makes a container's environment. It is false while something that it
+// refers to is missing.
+func (p *pass) configure(c *corev1.Container, cs *corev1.ContainerStatus, field string) bool {
+	err := p.config[c.Name]
+	if err == nil {
+		return true
 	}
-	p.tell(corev1.EventTypeNormal, "Pulled", pulled, field)
-	p.tell(corev1.EventTypeNormal, "Created", "Container created", field)
-	p.tell(corev1.EventTypeNormal, "Started", "Container started", field)
+	p.wait(cs, "CreateContainerConfigError", err.Error())
+	p.tell(corev1.EventTypeWarning, "Failed", "Error: "+err.Error(), field)
+	p.lookAgain(configRetry)
+	p.decision = "container " + c.Name + " can't be configured"
+	return false
+}
+
+// mounting is true while a volume of a new pod can't be mounted.
+func (p *pass) mounting() bool {
+	if p.mount == nil {
+		p.forget("mount")
+		return false
+	}
+	a := p.memory["mount"]
+	if !p.now.Before(a.next) {
+		a = p.failed("mount", 500*time.Millisecond, 122*time.Second)
+		p.tell(corev1.EventTypeWarning, "FailedMount", p.mount.Error(), "")
+	}
+	p.waitAll()
+	p.decision = "volumes can't be mounted"
+	p.lookAgain(a.next.Sub(p.now))
+	return true
 }
 
 // exit ends a running container. The state it leaves becomes the last one when
 // the container is restarted.
-func (p *pass) exit(c *corev1.Container, cs *corev1.ContainerStatus, code int32) {
-	reason := "Completed"
-	if code != 0 {
+func (p *pass) exit(c *corev1.Container, cs *corev1.ContainerStatus, e ending) {
+	reason := e.reason
+	switch {
+	case reason != "":
+	case e.code == 0:
+		reason = "Completed"
+	default:
 		reason = "Error"
 	}
 	started := false
 	cs.State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
-		ExitCode: code, Reason: reason, StartedAt: cs.State.Running.StartedAt, FinishedAt: p.at, ContainerID: cs.ContainerID,
+		ExitCode: e.code, Reason: reason, Message: e.message, StartedAt: cs.State.Running.StartedAt, FinishedAt: p.at, ContainerID: cs.ContainerID,
 	}}
 	cs.Ready, cs.Started = false, &started
 	p.changed = true
-	p.decision = fmt.Sprintf("container %s ended with code %d", c.Name, code)
+	p.decision = fmt.Sprintf("container %s ended with code %d", c.Name, e.code)
 }
 
 // restart starts a container that has ended, after its back-off, if its policy says so.
@@ -205,21 +314,32 @@ func (p *pass) restart(c *corev1.Container, cs *corev1.ContainerStatus, field st
 	p.tell(corev1.EventTypeWarning, "BackOff", fmt.Sprintf("Back-off restarting failed container %s in pod %s", c.Name, name), field)
 }
 
-// wait has a container waiting, unless it waits for that already.
-func (p *pass) wait(cs *corev1.ContainerStatus, reason, message string) {
+// wait has a container waiting. It is false if it waits for that already.
+func (p *pass) wait(cs *corev1.ContainerStatus, reason, message string) bool {
 	if w := cs.State.Waiting; w != nil && w.Reason == reason && w.Message == message {
-		return
+		return false
 	}
 	started := false
 	cs.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 	cs.Ready, cs.Started = false, &started
 	p.changed = true
+	return true
 }
 
 // stopAll ends every running container with the code.
 func (p *pass) stopAll(code int32) {
 	p.stop(p.pod.Spec.Containers, p.status.ContainerStatuses, code, "spec.containers")
 	p.stop(p.pod.Spec.InitContainers, p.status.InitContainerStatuses, code, "spec.initContainers")
+}
+
+// each calls do for every container of a list that has a status.
+func (p *pass) each(containers []corev1.Container, statuses []corev1.ContainerStatus, field string, do func(c *corev1.Container, cs *corev1.ContainerStatus, field string)) {
+	for i := range containers {
+		at := slices.IndexFunc(statuses, func(cs corev1.ContainerStatus) bool { return cs.Name == containers[i].Name })
+		if at >= 0 {
+			do(&containers[i], &statuses[at], field+"{"+containers[i].Name+"}")
+		}
+	}
 }
 
 // stopSidecars ends the sidecars of a pod whose main containers have ended.
@@ -234,7 +354,7 @@ func (p *pass) stop(containers []corev1.Container, statuses []corev1.ContainerSt
 			continue
 		}
 		decision := p.decision
-		p.exit(&containers[at], &statuses[i], code)
+		p.exit(&containers[at], &statuses[i], ending{code: code})
 		p.decision = decision
 		p.tell(corev1.EventTypeNormal, "Killing", "Stopping container "+containers[at].Name, field+"{"+containers[at].Name+"}")
 	}

@@ -16,12 +16,15 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/kubesim/kubesim/fakelet/runtime"
 	"github.com/kubesim/kubesim/trace"
 )
 
 const (
 	// byNode is the index of pods by the node they are bound to.
 	byNode = "spec.nodeName"
+	// byIP is that by their address.
+	byIP = "status.podIP"
 	// nodeWorkers is how many nodes are written at once.
 	nodeWorkers = 16
 )
@@ -34,6 +37,7 @@ type fakelet struct {
 	recorder                  *recorder
 	nodes                     *nodes
 	pods                      *pods
+	runs                      *runs
 	nodeWorker, podWorker     *worker
 }
 
@@ -67,13 +71,21 @@ func newFakelet(cfg Config) (*fakelet, error) {
 		client: client, lister: nodeInformer.Lister(), clock: cfg.Clock, recorder: f.recorder,
 		hosts: newAddresses(), podCIDRs: newPodCIDRs(), missing: map[string]*corev1.Node{}, played: map[string]*playedNode{},
 	}
+	f.podWorker = newWorker("pod", cfg.Clock, cfg.Logger, nil)
+	env := environment{client: client, nodes: f.nodes}
+	f.runs = &runs{
+		runtime: runtime.New(cfg.Clock), clock: cfg.Clock, log: cfg.Logger, pods: map[types.UID]*podRun{}, wake: f.podWorker.queue.Add,
+		volumes: &volumes{environment: env, clock: cfg.Clock},
+	}
+	f.runs.network = &network{client: client, nodes: f.nodes, runs: f.runs, byIP: f.indexed(byIP)}
 	f.pods = &pods{
 		client: client, lister: f.factory.Core().V1().Pods().Lister(), clock: cfg.Clock, log: cfg.Logger,
 		tracer: cfg.Tracer.Tracer("fakelet"), recorder: f.recorder, nodes: f.nodes, ips: newAddresses(),
-		delay: cfg.Delay, last: map[types.UID]write{},
+		delay: cfg.Delay, last: map[types.UID]write{}, memory: map[types.UID]memory{}, refresh: map[types.UID]bool{}, evicted: map[types.UID]string{},
+		runs: f.runs, byNode: f.indexed(byNode),
 	}
 	f.nodeWorker = newWorker("node", cfg.Clock, cfg.Logger, f.syncNode)
-	f.podWorker = newWorker("pod", cfg.Clock, cfg.Logger, f.pods.sync)
+	f.podWorker.sync = f.pods.sync
 	return f, registerMetrics(f)
 }
 
@@ -82,10 +94,32 @@ func newBoundPodInformer(client kubernetes.Interface, resync time.Duration) cach
 	indexers := cache.Indexers{
 		cache.NamespaceIndex: cache.MetaNamespaceIndexFunc,
 		byNode:               func(obj any) ([]string, error) { return []string{obj.(*corev1.Pod).Spec.NodeName}, nil },
+		byIP: func(obj any) ([]string, error) {
+			pod := obj.(*corev1.Pod)
+			if pod.Status.PodIP == "" || ended(pod.Status.Phase) {
+				return nil, nil
+			}
+			return []string{pod.Status.PodIP}, nil
+		},
 	}
 	return coreinformers.NewFilteredPodInformer(client, metav1.NamespaceAll, resync, indexers, func(o *metav1.ListOptions) {
 		o.FieldSelector = fields.OneTermNotEqualSelector("spec.nodeName", "").String()
 	})
+}
+
+// indexed looks pods up by an index.
+func (f *fakelet) indexed(name string) func(value string) []*corev1.Pod {
+	return func(value string) []*corev1.Pod {
+		objs, err := f.podInformer.GetIndexer().ByIndex(name, value)
+		if err != nil {
+			return nil
+		}
+		out := make([]*corev1.Pod, len(objs))
+		for i, obj := range objs {
+			out[i] = obj.(*corev1.Pod)
+		}
+		return out
+	}
 }
 
 // run starts informers, then workers, and returns when all have ended.
@@ -97,6 +131,7 @@ func (f *fakelet) run(ctx context.Context) error {
 		f.nodeWorker.queue.ShutDown()
 		f.podWorker.queue.ShutDown()
 		running.Wait()
+		f.runs.close()
 		f.factory.Shutdown()
 	}()
 	nodesSeen, err := f.nodeInformer.AddEventHandler(f.nodeHandler())
@@ -204,18 +239,28 @@ func deleted(obj any) any {
 
 func keyOf(pod *corev1.Pod) string { return pod.Namespace + "/" + pod.Name }
 
-// syncNode does what is due for a node, and starts its pods once it takes them.
+// syncNode does what is due for a node, starts its pods once it takes them, and
+// gives one up when it is under pressure.
 func (f *fakelet) syncNode(ctx context.Context, name string) (time.Duration, error) {
-	ready, after, err := f.nodes.sync(ctx, name)
-	if !ready {
+	ready, returned, after, err := f.nodes.sync(ctx, name)
+	if ready || returned {
+		for _, pod := range f.indexed(byNode)(name) {
+			if returned {
+				f.pods.renew(pod)
+			}
+			f.podWorker.queue.Add(keyOf(pod))
+		}
+	}
+	node, getErr := f.nodes.lister.Get(name)
+	if getErr != nil || after == 0 {
 		return after, err
 	}
-	bound, indexErr := f.podInformer.GetIndexer().ByIndex(byNode, name)
-	if indexErr != nil {
-		return after, indexErr
-	}
-	for _, obj := range bound {
-		f.podWorker.queue.Add(keyOf(obj.(*corev1.Pod)))
+	if message := eviction(node); message != "" {
+		if pod := victim(f.indexed(byNode)(name)); pod != nil && f.nodes.mayEvict(name) {
+			f.pods.giveUp(pod, message)
+			f.podWorker.queue.Add(keyOf(pod))
+		}
+		after = min(after, evictEvery)
 	}
 	return after, err
 }

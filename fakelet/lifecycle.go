@@ -11,6 +11,20 @@ import (
 type facts struct {
 	hostIP, podIP string
 	delay         time.Duration // how long containers take to be created
+	// refused says why the node does not take a pod that is new to it.
+	refused *refusal
+	// evicted is why the node has to give the pod up, "" if it has not.
+	evicted string
+	// mount is why a volume can't be mounted, and config, by container, why its
+	// environment can't be made.
+	mount  error
+	config map[string]error
+	// world is what runs, nil where plans alone say it.
+	world world
+	// memory is what earlier steps left.
+	memory memory
+	// refresh has conditions written that others changed while the node was away.
+	refresh bool
 	// since is when this process wrote the pod last, zero if it did not. Times in
 	// a status have whole seconds; where one of them is that instant, since says
 	// it exactly, so that "sleep 1" takes a second.
@@ -24,6 +38,7 @@ type step struct {
 	after    time.Duration     // look again after this time, 0 for not before the pod changes
 	decision string            // in words, for the trace
 	events   []event           // told once the writes have succeeded
+	memory   memory            // for the next step
 }
 
 // event is what a kubelet tells about a pod, or about one of its containers.
@@ -41,9 +56,13 @@ func decide(pod *corev1.Pod, f facts, now time.Time) step {
 	case ended(pod.Status.Phase):
 		return step{remove: removable(pod), decision: "containers have ended: remove the pod"}
 	case pod.DeletionTimestamp != nil:
-		return terminate(pod, now)
+		return newPass(pod, f, now).terminate()
 	}
 	p := newPass(pod, f, now)
+	if f.refused != nil && p.status.StartTime == nil {
+		p.refuse()
+		return p.finish()
+	}
 	p.run()
 	return p.finish()
 }
@@ -53,10 +72,7 @@ func (p *pass) run() {
 	if p.status.StartTime == nil {
 		p.accept()
 	}
-	if p.pastDeadline() {
-		return
-	}
-	if p.creating() {
+	if p.pastDeadline() || p.evict() || p.mounting() || p.creating() {
 		return
 	}
 	initialized := p.initContainers()
@@ -69,8 +85,32 @@ func (p *pass) run() {
 		}
 		p.container(c, cs, "spec.containers{"+c.Name+"}")
 	}
+	p.ephemeralContainers()
 	if p.allEnded() {
 		p.stopSidecars()
+	}
+}
+
+// ephemeralContainers starts those that were added to the pod. They never restart.
+func (p *pass) ephemeralContainers() {
+	for i := range p.pod.Spec.EphemeralContainers {
+		c := corev1.Container(p.pod.Spec.EphemeralContainers[i].EphemeralContainerCommon)
+		cs := p.containerStatus(&c, &p.status.EphemeralContainerStatuses, i)
+		field := "spec.ephemeralContainers{" + c.Name + "}"
+		switch {
+		case cs.State.Terminated != nil:
+		case cs.State.Running == nil:
+			p.start(&c, cs, field)
+		default:
+			if e, exits := p.ending(&c, cs); exits {
+				if left := p.left(cs.State.Running.StartedAt, e.after); left > 0 {
+					p.lookAgain(left)
+				} else {
+					p.exit(&c, cs, e)
+				}
+			}
+		}
+		p.setReady(cs, false)
 	}
 }
 
@@ -117,6 +157,14 @@ func (p *pass) creating() bool {
 	if left <= 0 {
 		return false
 	}
+	p.waitAll()
+	p.decision = "create containers"
+	p.lookAgain(left)
+	return true
+}
+
+// waitAll has every container waiting for its creation.
+func (p *pass) waitAll() {
 	for i := range p.pod.Spec.InitContainers {
 		c := &p.pod.Spec.InitContainers[i]
 		p.wait(p.containerStatus(c, &p.status.InitContainerStatuses, i), reasonInitializing, "")
@@ -128,33 +176,11 @@ func (p *pass) creating() bool {
 	for i := range p.pod.Spec.Containers {
 		p.wait(p.containerStatus(&p.pod.Spec.Containers[i], &p.status.ContainerStatuses, i), reason, "")
 	}
-	p.decision = "create containers"
-	p.lookAgain(left)
-	return true
-}
-
-// terminate ends a pod that is being deleted. Simulated containers stop at once.
-// The status of one that goes with this step is seen by nobody, and not written.
-func terminate(pod *corev1.Pod, now time.Time) step {
-	p := newPass(pod, facts{}, now)
-	p.stopAll(exitTerminated)
-	s := p.finish()
-	s.remove, s.after = removable(pod), 0
-	s.decision = "stop containers and remove the pod"
-	if len(pod.Finalizers) == 0 {
-		s.status = nil
-	}
-	return s
-}
-
-// removable is false for a pod that was removed already and is held by finalizers.
-func removable(pod *corev1.Pod) bool {
-	return pod.DeletionGracePeriodSeconds == nil || *pod.DeletionGracePeriodSeconds > 0
 }
 
 // finish brings phase and conditions in line with the containers, if something changed.
 func (p *pass) finish() step {
-	s := step{after: p.after, decision: p.decision, events: p.events}
+	s := step{after: p.after, decision: p.decision, events: p.events, memory: p.memory}
 	if p.pod.Generation != p.status.ObservedGeneration {
 		p.changed = true
 	}
@@ -163,7 +189,9 @@ func (p *pass) finish() step {
 			p.status.Phase = phaseOf(p.pod, p.status)
 		}
 		p.status.ObservedGeneration = p.pod.Generation
-		setConditions(p.pod, p.status, p.at)
+		if p.status.StartTime != nil { // a pod that was refused never had any
+			setConditions(p.pod, p.status, p.at)
+		}
 	}
 	if equality.Semantic.DeepEqual(p.status, &p.pod.Status) {
 		return s

@@ -17,6 +17,15 @@ import (
 const (
 	// fakeAnnotation, "true" on a Node, asks for it to be played.
 	fakeAnnotation = "kubesim.io/fake"
+	// kubeletAnnotation on a Node says how its kubelet is: stopped or partitioned, so
+	// that nothing is heard of it, or slow.
+	kubeletAnnotation  = "kubesim.io/kubelet"
+	kubeletStopped     = "stopped"
+	kubeletPartitioned = "partitioned"
+	kubeletSlow        = "slow"
+	// slowDelay is what a slow node takes longer to create containers.
+	slowDelay = 10 * time.Second
+
 	kubeletVersion = "v1.37.2"
 	kubeletPort    = 10250
 
@@ -26,6 +35,9 @@ const (
 	renewEvery   = leaseSeconds * time.Second / 4
 	reportEvery  = 5 * time.Minute
 )
+
+// off is true for a kubelet that does nothing, or of which nothing is heard.
+func off(mode string) bool { return mode == kubeletStopped || mode == kubeletPartitioned }
 
 // isPlayed is true for a Node that this process stands for.
 func isPlayed(node *corev1.Node) bool { return node.Annotations[fakeAnnotation] == "true" }
@@ -66,7 +78,7 @@ func nodeStatus(node *corev1.Node, hostIP string, now time.Time) corev1.NodeStat
 		s.NodeInfo = nodeInfo(node.Name)
 	}
 	s.DaemonEndpoints.KubeletEndpoint.Port = kubeletPort
-	s.Conditions = nodeConditions(s.Conditions, metav1.NewTime(now).Rfc3339Copy())
+	s.Conditions = nodeConditions(s.Conditions, pressures(node), metav1.NewTime(now).Rfc3339Copy())
 	return s
 }
 
@@ -97,12 +109,19 @@ func nodeInfo(name string) corev1.NodeSystemInfo {
 
 // nodeConditions are those of a healthy kubelet, in its order, in place of older
 // ones; other types stay as they are.
-func nodeConditions(old []corev1.NodeCondition, now metav1.Time) []corev1.NodeCondition {
+func nodeConditions(old []corev1.NodeCondition, short []string, now metav1.Time) []corev1.NodeCondition {
 	own := []corev1.NodeCondition{
 		{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientMemory", Message: "kubelet has sufficient memory available"},
 		{Type: corev1.NodeDiskPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasNoDiskPressure", Message: "kubelet has no disk pressure"},
 		{Type: corev1.NodePIDPressure, Status: corev1.ConditionFalse, Reason: "KubeletHasSufficientPID", Message: "kubelet has sufficient PID available"},
 		{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status"},
+	}
+	for i, what := range []string{"memory", "disk", "pid"} {
+		if slices.Contains(short, what) {
+			own[i].Status = corev1.ConditionTrue
+			own[i].Reason = []string{"KubeletHasInsufficientMemory", "KubeletHasDiskPressure", "KubeletHasInsufficientPID"}[i]
+			own[i].Message = []string{"kubelet has insufficient memory available", "kubelet has disk pressure", "kubelet has insufficient PID available"}[i]
+		}
 	}
 	conditions := slices.Clone(old)
 	for _, c := range own {
@@ -118,6 +137,19 @@ func nodeConditions(old []corev1.NodeCondition, now metav1.Time) []corev1.NodeCo
 		conditions[at] = c
 	}
 	return conditions
+}
+
+// pressureChanged is true when the conditions do not say what the node is short of.
+func pressureChanged(node *corev1.Node) bool {
+	short := pressures(node)
+	for what, condition := range map[string]corev1.NodeConditionType{"memory": corev1.NodeMemoryPressure, "disk": corev1.NodeDiskPressure, "pid": corev1.NodePIDPressure} {
+		for _, c := range node.Status.Conditions {
+			if c.Type == condition && (c.Status == corev1.ConditionTrue) != slices.Contains(short, what) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // readiness is a node's Ready condition, "" if it has none.

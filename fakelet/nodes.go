@@ -37,11 +37,13 @@ type playedNode struct {
 	uid     types.UID
 	hostIP  string
 	podCIDR netip.Prefix // invalid while none is assigned
+	mode    string       // of kubeletAnnotation
 
 	// The rest is used by the node's worker alone.
 	assigned      string // pod network as written
 	lease         *coordinationv1.Lease
 	renew, report time.Time // when Lease and status are due
+	evicted       time.Time // when it gave up a pod last
 }
 
 // place returns where pods of a node get their addresses; ok is false for a node
@@ -50,10 +52,62 @@ func (n *nodes) place(name string) (hostIP string, podCIDR netip.Prefix, ok bool
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	p, ok := n.played[name]
-	if !ok || !p.podCIDR.IsValid() {
+	if !ok || !p.podCIDR.IsValid() || off(p.mode) {
 		return "", netip.Prefix{}, false
 	}
 	return p.hostIP, p.podCIDR, true
+}
+
+// slowness is what a slow node takes longer to create containers.
+func (n *nodes) slowness(name string) time.Duration {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	if p, ok := n.played[name]; ok && p.mode == kubeletSlow {
+		return slowDelay
+	}
+	return 0
+}
+
+// mayEvict is true when a node has waited long enough since it gave up a pod.
+func (n *nodes) mayEvict(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p, ok := n.played[name]
+	now := n.clock.Now()
+	if !ok || now.Sub(p.evicted) < evictEvery {
+		return false
+	}
+	p.evicted = now
+	return true
+}
+
+// cut is true for a node that the network does not reach.
+func (n *nodes) cut(name string) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	p, ok := n.played[name]
+	return ok && p.mode == kubeletPartitioned
+}
+
+// hasAddress is true for the address of a node that is played.
+func (n *nodes) hasAddress(ip string) bool {
+	n.mu.RLock()
+	defer n.mu.RUnlock()
+	for _, p := range n.played {
+		if p.hostIP == ip {
+			return true
+		}
+	}
+	return false
+}
+
+// allocatable is what a node has for pods.
+func (n *nodes) allocatable(name string) corev1.ResourceList {
+	node, err := n.lister.Get(name)
+	if err != nil {
+		return nil
+	}
+	return node.Status.Allocatable
 }
 
 func (n *nodes) count() int {
@@ -117,30 +171,47 @@ func (n *nodes) gone(node *corev1.Node) {
 }
 
 // sync does what is due for a node. It returns whether the node has just become
-// ready to take pods, and when it is due again.
-func (n *nodes) sync(ctx context.Context, name string) (ready bool, after time.Duration, err error) {
+// ready to take pods, whether it comes back from being off, and when it is due again.
+func (n *nodes) sync(ctx context.Context, name string) (ready, returned bool, after time.Duration, err error) {
 	node, err := n.lister.Get(name)
 	switch {
 	case apierrors.IsNotFound(err):
 		n.forget(name)
-		return false, 0, n.register(ctx, name)
+		return false, false, 0, n.register(ctx, name)
 	case err == nil && !isPlayed(node):
 		n.forget(name)
-		return false, 0, nil
+		return false, false, 0, nil
 	case err != nil:
-		return false, 0, err
+		return false, false, 0, err
 	}
 	p, err := n.adopt(node)
 	if err != nil {
-		return false, 0, err
+		return false, false, 0, err
+	}
+	now := n.clock.Now()
+	if returned = n.switchMode(node, p); returned {
+		p.renew, p.report = now, now // it reports at once
+	}
+	if off(p.mode) {
+		return false, false, 0, nil
 	}
 	if node, err = n.assignPodCIDR(ctx, node, p); err != nil {
-		return false, 0, err
+		return false, returned, 0, err
 	}
 	ready = n.takesPods(node, p)
-	now := n.clock.Now()
 	err = errors.Join(n.reportStatus(ctx, node, p, now), n.renewLease(ctx, node, p, now))
-	return ready, min(p.renew.Sub(now), p.report.Sub(now)), err
+	return ready, returned, min(p.renew.Sub(now), p.report.Sub(now)), err
+}
+
+// switchMode notes what the node's annotation says of its kubelet. It returns true
+// when that comes back.
+func (n *nodes) switchMode(node *corev1.Node, p *playedNode) (returned bool) {
+	mode := node.Annotations[kubeletAnnotation]
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	returned = off(p.mode) && !off(mode)
+	p.mode = mode
+	return returned
 }
 
 // adopt starts playing a node, or goes on with it.
@@ -206,6 +277,7 @@ func (n *nodes) assignPodCIDR(ctx context.Context, node *corev1.Node, p *playedN
 // Ready, with the next renewal of the Lease if somebody else changed that.
 func (n *nodes) reportStatus(ctx context.Context, node *corev1.Node, p *playedNode, now time.Time) error {
 	due := !now.Before(p.report)
+	due = due || pressureChanged(node)
 	switch readiness(node) {
 	case corev1.ConditionTrue:
 	case "":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -32,10 +33,17 @@ type pods struct {
 	recorder *recorder
 	nodes    *nodes
 	ips      *addresses
+	runs     *runs
+	byNode   func(name string) []*corev1.Pod
 	delay    time.Duration
 
-	mu   sync.Mutex
-	last map[types.UID]write
+	mu     sync.Mutex
+	last   map[types.UID]write
+	memory map[types.UID]memory
+	// refresh are pods whose conditions are to be written anew, since their node
+	// was away; evicted those that their node gives up, and why.
+	refresh map[types.UID]bool
+	evicted map[types.UID]string
 }
 
 // write is the last write of a pod's status by this process.
@@ -58,9 +66,13 @@ func (p *pods) seen(pod *corev1.Pod) {
 // gone forgets a pod that was removed.
 func (p *pods) gone(pod *corev1.Pod) {
 	p.ips.release(pod.UID)
+	p.runs.drop(pod.UID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.last, pod.UID)
+	delete(p.memory, pod.UID)
+	delete(p.refresh, pod.UID)
+	delete(p.evicted, pod.UID)
 }
 
 // sync brings a pod one step on. It returns when to look again, 0 for not before
@@ -78,34 +90,140 @@ func (p *pods) sync(ctx context.Context, key string) (time.Duration, error) {
 	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror || !current {
 		return 0, nil // the cache lags behind our own write, whose event will come
 	}
-	f, ok, err := p.facts(pod)
+	f, ok, err := p.facts(ctx, pod)
 	if err != nil || !ok {
+		return 0, err
+	}
+	if err := p.runs.follow(ctx, pod); err != nil {
 		return 0, err
 	}
 	f.since = last.at
 	s := decide(pod, f, p.clock.Now())
+	p.remember(pod, s.memory)
 	if s.status == nil && !s.remove {
+		p.tell(pod, s.events)
 		return s.after, nil
 	}
 	return s.after, p.take(ctx, pod, s)
 }
 
+// remember keeps what the next step needs, and forgets what this one was told.
+func (p *pods) remember(pod *corev1.Pod, m memory) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(m) > 0 {
+		p.memory[pod.UID] = m
+	} else {
+		delete(p.memory, pod.UID)
+	}
+	delete(p.refresh, pod.UID)
+}
+
+func (p *pods) tell(pod *corev1.Pod, events []event) {
+	for _, e := range events {
+		p.recorder.pod(pod, e)
+	}
+}
+
+// giveUp has the next step of a pod evict it.
+func (p *pods) giveUp(pod *corev1.Pod, message string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.evicted[pod.UID] = message
+}
+
+// renew has the next step of a pod write its conditions anew.
+func (p *pods) renew(pod *corev1.Pod) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refresh[pod.UID] = true
+}
+
 // facts collects what decide must know; ok is false for a pod of a node that is
-// not played.
-func (p *pods) facts(pod *corev1.Pod) (f facts, ok bool, err error) {
+// not played, or that is off.
+func (p *pods) facts(ctx context.Context, pod *corev1.Pod) (f facts, ok bool, err error) {
 	hostIP, network, ok := p.nodes.place(pod.Spec.NodeName)
 	if !ok {
 		return facts{}, false, nil
 	}
-	f = facts{hostIP: hostIP, podIP: pod.Status.PodIP, delay: p.delay}
-	if f.podIP == "" && !pod.Spec.HostNetwork && pod.DeletionTimestamp == nil && !ended(pod.Status.Phase) {
+	f = facts{hostIP: hostIP, podIP: pod.Status.PodIP, delay: p.delay + p.nodes.slowness(pod.Spec.NodeName), world: view{p.runs, pod}}
+	p.mu.Lock()
+	f.memory, f.refresh, f.evicted = p.memory[pod.UID], p.refresh[pod.UID], p.evicted[pod.UID]
+	p.mu.Unlock()
+	if pod.DeletionTimestamp != nil || ended(pod.Status.Phase) {
+		return f, true, nil
+	}
+	if f.podIP == "" && !pod.Spec.HostNetwork {
 		addr, err := p.ips.take(pod.UID, network)
 		if err != nil {
 			return facts{}, false, err
 		}
 		f.podIP = addr.String()
 	}
-	return f, true, nil
+	if pod.Status.StartTime == nil {
+		if f.refused = p.admit(pod); f.refused != nil {
+			return f, true, nil
+		}
+	}
+	return f, true, p.requirements(ctx, pod, &f)
+}
+
+// admit asks whether the pod's node takes it.
+func (p *pods) admit(pod *corev1.Pod) *refusal {
+	node, err := p.nodes.lister.Get(pod.Spec.NodeName)
+	if err != nil {
+		return nil
+	}
+	var others []*corev1.Pod
+	for _, o := range p.byNode(pod.Spec.NodeName) {
+		last, _ := p.lastWrite(o)
+		if o.UID != pod.UID && !ended(o.Status.Phase) && (o.Status.StartTime != nil || last.revision > 0) {
+			others = append(others, o)
+		}
+	}
+	return admit(pod, node, others)
+}
+
+// requirements looks for the ConfigMaps and Secrets that containers which are about
+// to start refer to.
+func (p *pods) requirements(ctx context.Context, pod *corev1.Pod, f *facts) error {
+	started := false
+	for _, c := range containersOf(pod) {
+		cs := statusOf(&pod.Status, c.Name)
+		if cs != nil && cs.ContainerID != "" {
+			started = true
+		}
+		if cs != nil && (cs.State.Running != nil || cs.State.Terminated != nil) || !refers(c) {
+			continue
+		}
+		// Service variables can't be missing, and are left out here.
+		err := p.runs.volumes.own(ctx, pod, c, map[string]string{})
+		switch {
+		case isMissing(err):
+			if f.config == nil {
+				f.config = map[string]error{}
+			}
+			f.config[c.Name] = err
+		case err != nil:
+			return err
+		}
+	}
+	if started {
+		return nil
+	}
+	err := p.runs.volumes.missing(ctx, pod)
+	if isMissing(err) {
+		f.mount = err
+		return nil
+	}
+	return err
+}
+
+// refers is true for a container whose variables come from elsewhere.
+func refers(c *corev1.Container) bool {
+	return len(c.EnvFrom) > 0 || slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+		return e.ValueFrom != nil && (e.ValueFrom.ConfigMapKeyRef != nil || e.ValueFrom.SecretKeyRef != nil)
+	})
 }
 
 // take writes what a step wants, inside a span.
@@ -125,9 +243,7 @@ func (p *pods) take(ctx context.Context, pod *corev1.Pod, s step) (err error) {
 			return ignoreGone(err)
 		}
 	}
-	for _, e := range s.events {
-		p.recorder.pod(pod, e)
-	}
+	p.tell(pod, s.events)
 	if s.remove {
 		return p.remove(ctx, pod)
 	}

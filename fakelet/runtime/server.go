@@ -326,3 +326,17 @@ func (c *Container) redisReply(args []string) string {
 	}
 	return fmt.Sprintf("-ERR unknown command '%s'\r\n", args[0])
 }
+
+// Answers tells whether a server that nobody has touched has an answer of success
+// for a path, as far as that can be told without asking it. alone is true for one
+// without volumes.
+func (p *Plan) Answers(name string, alone bool) bool {
+	switch {
+	case p.image.name == "":
+		return true
+	case !alone:
+		return false
+	}
+	_, file := p.image.files[path.Join("/usr/share/nginx/html", name)]
+	return strings.HasSuffix(p.image.name, "nginx") && (name == "/" || file)
+}
