@@ -4,39 +4,59 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/tidwall/gjson"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// outline is the form of a definition that leaves the schemas alone.
-type outline struct {
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		apiextensionsv1.CustomResourceDefinitionSpec
-		Versions []struct {
-			apiextensionsv1.CustomResourceDefinitionVersion
-			Schema skipped `json:"schema"`
-		} `json:"versions"`
-	} `json:"spec"`
-	Status apiextensionsv1.CustomResourceDefinitionStatus `json:"status"`
-}
-
-// skipped is a value that is not looked at.
-type skipped struct{}
-
-func (*skipped) UnmarshalJSON([]byte) error { return nil }
-
-// Read decodes a definition without its schemas.
+// Read decodes a definition without its schemas, which are taken out before, since they
+// are most of it.
 func Read(doc []byte) (*apiextensionsv1.CustomResourceDefinition, error) {
-	var in outline
-	if err := json.Unmarshal(doc, &in); err != nil {
+	out := &apiextensionsv1.CustomResourceDefinition{}
+	if err := json.Unmarshal(withoutSchemas(doc), out); err != nil {
 		return nil, fmt.Errorf("reading a definition: %w", err)
 	}
-	out := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: in.ObjectMeta, Spec: in.Spec.CustomResourceDefinitionSpec, Status: in.Status}
-	for _, v := range in.Spec.Versions {
-		out.Spec.Versions = append(out.Spec.Versions, v.CustomResourceDefinitionVersion)
-	}
 	return out, nil
+}
+
+// withoutSchemas is a definition but for spec.versions[*].schema.
+func withoutSchemas(doc []byte) []byte {
+	return without(gjson.ParseBytes(doc), "spec", func(spec gjson.Result) []byte {
+		return without(spec, "versions", func(versions gjson.Result) []byte {
+			out := []byte{'['}
+			versions.ForEach(func(_, version gjson.Result) bool {
+				out = separated(out)
+				out = append(out, without(version, "schema", nil)...)
+				return true
+			})
+			return append(out, ']')
+		})
+	})
+}
+
+// without is an object with another value under a key, or without the key.
+func without(object gjson.Result, key string, value func(gjson.Result) []byte) []byte {
+	out := []byte{'{'}
+	object.ForEach(func(k, v gjson.Result) bool {
+		text := []byte(v.Raw)
+		if k.String() == key {
+			if value == nil {
+				return true
+			}
+			text = value(v)
+		}
+		out = append(append(separated(out), k.Raw...), ':')
+		out = append(out, text...)
+		return true
+	})
+	return append(out, '}')
+}
+
+// separated puts a comma behind what is there.
+func separated(out []byte) []byte {
+	if len(out) == 1 {
+		return out
+	}
+	return append(out, ',')
 }
 
 // Is tells whether a condition is true.

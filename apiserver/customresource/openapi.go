@@ -22,3 +22,6 @@ func (v *Version) OpenAPI(version int) (*spec.Schema, error) {
 	}
 	return openapiv2.ToStructuralOpenAPIV2(published).ToKubeOpenAPI(), nil
 }
+
+// Fingerprint implements kinds.Custom.
+func (v *Version) Fingerprint() string { return v.fingerprint() }

@@ -21,13 +21,15 @@ func Advance(crd *apiextensionsv1.CustomResourceDefinition, taken Taken, now met
 		set(*c)
 		return true
 	}
-	names, c := accept(crd, taken)
-	if !equality.Semantic.DeepEqual(names, crd.Status.AcceptedNames) || !same(&c, condition(crd, c.Type)) {
-		crd.Status.AcceptedNames = names
-		established := installing(crd, c.Status)
-		set(c)
-		set(established)
-		return true
+	if !equality.Semantic.DeepEqual(crd.Spec.Names, crd.Status.AcceptedNames) { // else not even the condition is looked at
+		names, c := accept(crd, taken)
+		if !equality.Semantic.DeepEqual(names, crd.Status.AcceptedNames) || !same(&c, condition(crd, c.Type)) {
+			crd.Status.AcceptedNames = names
+			established := installing(crd, c.Status)
+			set(c)
+			set(established)
+			return true
+		}
 	}
 	if Is(crd, apiextensionsv1.NamesAccepted) && !Is(crd, apiextensionsv1.Established) {
 		if c := establish(crd); !same(&c, condition(crd, c.Type)) {

@@ -1,11 +1,13 @@
 package customresource
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"strings"
 	"sync"
 
+	"github.com/tidwall/gjson"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,6 +28,8 @@ type Definition struct {
 	schemas map[string]func() (*compiled, error)      // by version
 	convert converter
 	types   func() (managedfields.TypeConverter, error)
+	// fingerprint is a hash of the spec.
+	fingerprint func() string
 }
 
 // Version is one version of a custom resource: the kinds.Custom of its row.
@@ -38,6 +42,9 @@ type Version struct {
 func (c *Converters) Definition(crd *apiextensionsv1.CustomResourceDefinition, doc []byte) *Definition {
 	d := &Definition{crd: crd, schemas: map[string]func() (*compiled, error){}, convert: c.of(crd)}
 	d.types = sync.OnceValues(d.typeConverter)
+	d.fingerprint = sync.OnceValue(func() string {
+		return fmt.Sprintf("%x", sha256.Sum256([]byte(gjson.GetBytes(doc, "spec").Raw)))
+	})
 	for i, v := range crd.Spec.Versions {
 		d.schemas[v.Name] = sync.OnceValues(func() (*compiled, error) { return compile(doc, i) })
 	}

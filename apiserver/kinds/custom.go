@@ -22,4 +22,6 @@ type Custom interface {
 	Convertor() (runtime.ObjectConvertor, error)
 	// OpenAPI is the schema to publish in version 2 or 3 of OpenAPI, for the caller to change.
 	OpenAPI(version int) (*spec.Schema, error)
+	// Fingerprint changes with whatever OpenAPI depends on.
+	Fingerprint() string
 }

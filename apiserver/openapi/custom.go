@@ -22,6 +22,7 @@ func (c *collection) addCustom(k *kinds.Kind) (string, error) {
 		return "", err
 	}
 	markKind(s, k.GroupVersionKind())
+	markFields(s, k)
 	name := customName(k)
 	c.schemas[name] = s
 	return name, nil
@@ -101,6 +102,17 @@ func (c *collection) embedded(s *spec.Schema) {
 	}
 }
 
+// markFields notes by which fields objects can be selected.
+func markFields(s *spec.Schema, k *kinds.Kind) {
+	var marks []any
+	for _, f := range k.Fields {
+		marks = append(marks, map[string]any{"fieldPath": f.Name})
+	}
+	if marks != nil {
+		s.AddExtension("x-kubernetes-selectable-fields", marks)
+	}
+}
+
 func customName(k *kinds.Kind) string {
 	parts := strings.Split(k.Group, ".")
 	slices.Reverse(parts)
@@ -120,6 +132,7 @@ func (c *collection) addCustomList(k *kinds.Kind, item string) string {
 	gvk := k.GroupVersionKind()
 	gvk.Kind = k.ListKindName()
 	markKind(s, gvk)
+	markFields(s, k)
 	name := item + "List"
 	c.schemas[name] = s
 	return name

@@ -12,7 +12,8 @@
 // Guarantees:
 //   - nothing is made before it is asked for, and once only until the table changes
 //   - a schema's name, fields and merge keys are those of the same release of Kubernetes
-//   - the URLs of the index carry a hash of the document, so that clients can keep it
+//   - the URLs of the index carry a hash, so that clients can keep the document: of the
+//     build and of the definitions of custom resources, not of the document itself
 //
 // Left out against real Kubernetes: enumerations of values, which no compiled package
 // tells; a field that is optional by comment alone shows as required.

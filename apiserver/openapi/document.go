@@ -22,8 +22,9 @@ type document struct {
 	protobufTypes []string
 }
 
-// newDocument keeps what build returns; parse makes the protobuf form of its JSON.
-func newDocument(build func() (any, error), parse func([]byte) (proto.Message, error), protobufTypes ...string) *document {
+// newDocument keeps what build returns; parse makes the protobuf form of its JSON. etag
+// names the content without making it; where that is "", its hash does.
+func newDocument(etag string, build func() (any, error), parse func([]byte) (proto.Message, error), protobufTypes ...string) *document {
 	d := &document{protobufTypes: protobufTypes}
 	d.json = cached.Once(cached.Func(func() ([]byte, string, error) {
 		doc, err := build()
@@ -31,7 +32,10 @@ func newDocument(build func() (any, error), parse func([]byte) (proto.Message, e
 			return nil, "", err
 		}
 		body, err := json.Marshal(doc)
-		return body, hash(body), err
+		if etag == "" {
+			return body, hash(body), err
+		}
+		return body, etag, err
 	}))
 	d.protobuf = cached.Once(cached.Transform(func(body []byte, etag string, err error) ([]byte, string, error) {
 		if err != nil {

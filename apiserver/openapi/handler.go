@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -36,6 +37,7 @@ type Handler struct {
 // described is a document with the rows that it describes.
 type described struct {
 	*document
+	etag string
 	rows []*kinds.Kind
 }
 
@@ -60,9 +62,8 @@ func (h *Handler) V3(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if asked := r.URL.Query().Get("hash"); asked != "" {
-		_, etag, err := d.json.Get()
-		if err == nil && asked != etag {
-			http.Redirect(w, r, urlOf(path, etag), http.StatusMovedPermanently)
+		if asked != d.etag {
+			http.Redirect(w, r, urlOf(path, d.etag), http.StatusMovedPermanently)
 			return
 		}
 		// What a hash names never changes, so clients may keep it for ever.
@@ -84,12 +85,7 @@ func (h *Handler) serveIndex(w http.ResponseWriter, documents map[string]describ
 		index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: at}
 	}
 	for path, d := range documents {
-		_, etag, err := d.json.Get()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: urlOf(path, etag)}
+		index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: urlOf(path, d.etag)}
 	}
 	w.Header().Set("Content-Type", mediaJSON)
 	_ = json.NewEncoder(w).Encode(index) // a client that is gone needs no answer
@@ -106,7 +102,7 @@ func (h *Handler) documents() (v3 map[string]described, v2 *document) {
 	defer h.mu.Unlock()
 	if h.v2 == nil || !slices.Equal(h.current, rows) {
 		h.current, h.v3 = rows, h.follow(rows)
-		h.v2 = newDocument(
+		h.v2 = newDocument("",
 			func() (any, error) { return documentV2(h.models, rows) },
 			func(text []byte) (proto.Message, error) { return openapi_v2.ParseDocument(text) },
 			"com.github.proto-openapi.spec.v2.v1.0+protobuf", "com.github.proto-openapi.spec.v2@v1.0+protobuf",
@@ -123,13 +119,30 @@ func (h *Handler) follow(rows []*kinds.Kind) map[string]described {
 			out[path] = old
 			continue
 		}
-		out[path] = described{rows: rows, document: newDocument(
+		etag := etagOf(path, rows)
+		out[path] = described{rows: rows, etag: etag, document: newDocument(etag,
 			func() (any, error) { return documentV3(h.models, path, rows) },
 			func(text []byte) (proto.Message, error) { return openapi_v3.ParseDocument(text) },
 			"com.github.proto-openapi.spec.v3.v1.0+protobuf", "com.github.proto-openapi.spec.v3@v1.0+protobuf",
 		)}
 	}
 	return out
+}
+
+// etagOf names the content of a document by what it is made of: this build, and the
+// definitions of custom resources. To hash the documents themselves would mean to make
+// them all before the first of them can be asked for.
+func etagOf(path string, rows []*kinds.Kind) string {
+	parts := []string{path}
+	if build, ok := debug.ReadBuildInfo(); ok {
+		parts = append(parts, build.Main.Version, build.Main.Sum)
+	}
+	for _, k := range rows {
+		if k.Custom != nil {
+			parts = append(parts, k.GroupVersionResource().String(), k.Custom.Fingerprint())
+		}
+	}
+	return hash([]byte(strings.Join(parts, "\n")))
 }
 
 // byPath sorts rows to the documents that describe them: one a group version, and

@@ -180,6 +180,8 @@ func TestSwaggerIsWhole(t *testing.T) {
 // onlySpec is a custom resource that has but a spec.
 type onlySpec struct{ kinds.Custom }
 
+func (onlySpec) Fingerprint() string { return "only a spec" }
+
 func (onlySpec) OpenAPI(int) (*spec.Schema, error) {
 	s := (&spec.Schema{}).Typed("object", "")
 	return s.SetProperty("spec", *spec.MapProperty(spec.StringProperty()).WithDescription("what is wanted")), nil
