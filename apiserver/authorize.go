@@ -9,59 +9,137 @@ import (
 	"slices"
 	"strings"
 
+	oteltrace "go.opentelemetry.io/otel/trace"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apiserver/pkg/authentication/user"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 
+	"github.com/kubesim/kubesim/apiserver/audit"
 	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/rbac"
+	"github.com/kubesim/kubesim/trace"
 )
 
-type userKey struct{}
-
-// userOf is who sends the request of a context.
-func userOf(ctx context.Context) authenticationv1.UserInfo {
-	user, _ := ctx.Value(userKey{}).(authenticationv1.UserInfo)
-	return user
+// caller is who sends a request, and why he may.
+type caller struct {
+	user    authenticationv1.UserInfo
+	by      string                     // what he is known by
+	as      *authenticationv1.UserInfo // whom he acts as
+	allowed string                     // by which rule
 }
+
+// acts is the user who counts.
+func (c *caller) acts() authenticationv1.UserInfo {
+	if c.as != nil {
+		return *c.as
+	}
+	return c.user
+}
+
+type callerKey struct{}
+
+// callerOf is who sends the request of a context; an empty one for the server itself.
+func callerOf(ctx context.Context) *caller {
+	if c, ok := ctx.Value(callerKey{}).(*caller); ok {
+		return c
+	}
+	return &caller{}
+}
+
+// userOf is the user who counts in the request of a context.
+func userOf(ctx context.Context) authenticationv1.UserInfo { return callerOf(ctx).acts() }
 
 // identify finds out who sends the request, or refuses it with 401.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user, err := s.authenticator.Authenticate(r)
+		id, err := s.authenticator.Authenticate(r)
+		c := &caller{user: id.User, by: id.By}
 		if err == nil {
-			user, err = s.impersonate(r, user)
+			c.as, err = s.impersonate(r, id.User)
 		} else {
 			s.log.Debug("Refused credentials", "path", r.URL.Path, "err", err)
 			err = apierrors.NewUnauthorized("Unauthorized")
 		}
+		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, c))
+		handler := next
 		if err != nil {
-			s.writeError(w, r, form{media: mediaJSON}, err)
-			return
+			handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.writeError(w, r, form{media: mediaJSON}, err) })
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), userKey{}, user)))
+		s.audited(handler, c).ServeHTTP(w, r)
 	})
+}
+
+// audited writes down what becomes of a request, if there is an audit log.
+func (s *Server) audited(next http.Handler, c *caller) http.Handler {
+	if s.cfg.Audit == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		entry, r := s.cfg.Audit.Begin(r, recordOf(attributesOf(r, c.acts())), c.user, c.as)
+		panicked := true
+		defer func() { entry.End(panicked) }()
+		next.ServeHTTP(entry.Writer(w), r)
+		panicked = false
+	})
+}
+
+// recordOf is what is asked in the form of the audit library.
+func recordOf(a *rbac.Attributes) authorizer.Attributes {
+	return authorizer.AttributesRecord{
+		User: &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}, Verb: a.Verb,
+		APIGroup: a.Group, APIVersion: a.Version, Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name,
+		ResourceRequest: a.Path == "", Path: a.Path,
+	}
 }
 
 // authorize refuses what the user may not do with 403. That comes before it is
 // known whether what he wants exists, so that a refusal gives nothing away.
 func (s *Server) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		user := userOf(r.Context())
-		if isMaster(user) {
+		c := callerOf(r.Context())
+		if isMaster(c.acts()) {
+			c.allowed = "group " + authentication.Masters
 			next.ServeHTTP(w, r)
 			return
 		}
-		a := attributesOf(r, user)
-		if allowed, reason := s.allowed(a); !allowed {
+		a := attributesOf(r, c.acts())
+		allowed, reason := s.allowed(a)
+		entry := audit.From(r.Context())
+		entry.Annotate("authorization.k8s.io/reason", reason)
+		if !allowed {
+			entry.Annotate("authorization.k8s.io/decision", "forbid")
+			s.traceRefusal(r, a, reason)
 			s.writeError(w, r, form{media: mediaJSON}, refusal(a, reason))
 			return
 		}
+		entry.Annotate("authorization.k8s.io/decision", "allow")
+		c.allowed = reason
 		next.ServeHTTP(w, r)
 	})
+}
+
+// traceRefusal leaves a span of a request that comes no further, with what would
+// have let it.
+func (s *Server) traceRefusal(r *http.Request, a *rbac.Attributes, reason string) {
+	object := a.Path
+	if object == "" {
+		object = trace.ObjectName(a.Resource, a.Group, a.Namespace, a.Name)
+	}
+	needed := "a role that allows " + a.Verb + " on " + object
+	now := s.clock.Now()
+	_, span := s.tracer.Start(r.Context(), "request", oteltrace.WithTimestamp(now), oteltrace.WithSpanKind(oteltrace.SpanKindServer),
+		oteltrace.WithAttributes(trace.Component.String("apiserver"), trace.Verb.String(a.Verb), trace.Object.String(object),
+			trace.UserAgent.String(userAgent(r)), trace.Code.Int(http.StatusForbidden),
+			trace.User.String(a.User.Username), trace.AuthenticatedBy.String(callerOf(r.Context()).by), trace.Needed.String(needed)))
+	if reason != "" {
+		span.SetAttributes(trace.AllowedBy.String(reason))
+	}
+	span.End(oteltrace.WithTimestamp(now))
 }
 
 // isMaster tells whether a user may do everything, by no role's leave.
@@ -117,21 +195,22 @@ func selectedName(selector string) string {
 	return ""
 }
 
-// impersonate makes the request another user's, if this one may act as that.
-func (s *Server) impersonate(r *http.Request, user authenticationv1.UserInfo) (authenticationv1.UserInfo, error) {
-	as := authenticationv1.UserInfo{
+// impersonate tells whom the request is to count for, if this user may act as
+// that one; nil for nobody else.
+func (s *Server) impersonate(r *http.Request, user authenticationv1.UserInfo) (*authenticationv1.UserInfo, error) {
+	as := &authenticationv1.UserInfo{
 		Username: r.Header.Get("Impersonate-User"), UID: r.Header.Get("Impersonate-Uid"), Groups: r.Header.Values("Impersonate-Group"),
 		Extra: impersonatedExtra(r.Header),
 	}
 	if as.Username == "" {
 		if as.UID != "" || len(as.Groups) > 0 || len(as.Extra) > 0 {
-			return as, apierrors.NewInternalError(errors.New("requested groups, uid or extra without impersonating a user"))
+			return nil, apierrors.NewInternalError(errors.New("requested groups, uid or extra without impersonating a user"))
 		}
-		return user, nil
+		return nil, nil
 	}
-	for _, a := range impersonations(user, as) {
+	for _, a := range impersonations(user, *as) {
 		if allowed, reason := s.allowed(a); !allowed {
-			return as, refusal(a, reason)
+			return nil, refusal(a, reason)
 		}
 	}
 	if namespace, _, ok := authentication.SplitAccount(as.Username); ok && len(as.Groups) == 0 {

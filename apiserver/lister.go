@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubesim/kubesim/apiserver/admission"
+	"github.com/kubesim/kubesim/apiserver/audit"
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/kinds"
 	"github.com/kubesim/kubesim/apiserver/rbac"
@@ -89,6 +90,7 @@ func (q *request) attributes(verb string, obj, old runtime.Object) *admission.At
 		Verb: verb, GVR: schema.GroupVersionResource{Group: q.res.Group, Version: q.res.Version, Resource: q.res.Resource},
 		Subresource: q.sub.Name, Namespace: q.namespace, Name: q.name, Object: obj, OldObject: old, DryRun: q.dryRun(),
 		User: userOf(q.r.Context()), Options: q.options(verb), Warner: func(text string) { warn(q.w, text) },
+		Annotator: audit.From(q.r.Context()).Annotate,
 	}
 }
 

@@ -20,6 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubesim/kubesim/apiserver/admission"
+	"github.com/kubesim/kubesim/apiserver/audit"
 	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/discovery"
@@ -46,6 +47,8 @@ type Config struct {
 	Authentication authentication.Config
 	// TokenKey signs the tokens of ServiceAccounts; a key of its own if nil.
 	TokenKey crypto.Signer
+	// Audit is told of every request; nobody is if nil.
+	Audit *audit.Log
 	// AllowAll leaves out authorization: everybody may do everything.
 	AllowAll bool
 	// AllowedHosts are the names that a Host or Origin header may carry besides

@@ -69,6 +69,9 @@ type Config struct {
 	HTTPAuth string
 	// TokenFile and PasswordFile hold the credentials of users, see authentication.File.
 	TokenFile, PasswordFile string
+	// AuditLog is the file to log requests to, "-" for standard output, "" for
+	// none; AuditPolicy is the file that says which, all of them if "".
+	AuditLog, AuditPolicy string
 	// NoAnonymous refuses who has no credentials.
 	NoAnonymous bool
 

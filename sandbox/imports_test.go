@@ -15,8 +15,9 @@ func allowed() map[string][]string {
 	return map[string][]string{
 		"store":       {},
 		"trace":       {},
-		"apiserver":   {"store", "trace"},
-		"controllers": {"trace"},
+		"quota":       {},
+		"apiserver":   {"quota", "store", "trace"},
+		"controllers": {"quota", "trace"},
 		"scheduler":   {"trace"},
 		"fakelet":     {"trace"},
 		"sandbox":     {"apiserver", "controllers", "fakelet", "scheduler", "store", "trace"},
@@ -26,11 +27,13 @@ func allowed() map[string][]string {
 }
 
 // libraries are the small ones that live beside the server which we write ourselves:
-// CEL for schemas, policies and match conditions, and connections to webhooks.
+// types and tables of the API's own objects, CEL for schemas, policies and match
+// conditions, connections to webhooks, and policies of audit.
 func libraries() []string {
 	return []string{
-		"k8s.io/apiserver/pkg/apis/cel", "k8s.io/apiserver/pkg/cel/", "k8s.io/apiserver/pkg/util/webhook",
+		"k8s.io/apiserver/pkg/apis/", "k8s.io/apiserver/pkg/cel/", "k8s.io/apiserver/pkg/util/webhook",
 		"k8s.io/apiserver/pkg/admission", "k8s.io/apiserver/pkg/authentication/user", "k8s.io/apiserver/pkg/authorization/authorizer",
+		"k8s.io/apiserver/pkg/audit",
 	}
 }
 

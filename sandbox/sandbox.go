@@ -5,7 +5,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -16,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubesim/kubesim/apiserver"
+	"github.com/kubesim/kubesim/apiserver/audit"
 	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/sandbox/pki"
 	"github.com/kubesim/kubesim/store"
@@ -34,6 +37,7 @@ type Sandbox struct {
 	registry *prometheus.Registry
 	keys     *pki.Keys
 	fronts   []*front // plain HTTP first
+	audit    *os.File // nil without one
 
 	stop       context.CancelFunc // ends the components
 	requests   sync.WaitGroup     // of parts of this process
@@ -75,11 +79,15 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	log, err := s.openAudit()
+	if err != nil {
+		return err
+	}
 	s.server, err = apiserver.New(ctx, apiserver.Config{
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
 		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
 		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(),
-		Authentication: believe, TokenKey: s.keys.ServiceAccount, AllowAll: s.cfg.Authorization == AuthorizationAlwaysAllow,
+		Audit: log, Authentication: believe, TokenKey: s.keys.ServiceAccount, AllowAll: s.cfg.Authorization == AuthorizationAlwaysAllow,
 	})
 	if err != nil {
 		return err
@@ -134,6 +142,30 @@ func openStore(ctx context.Context, cfg Config) (store.Store, error) {
 		return nil, err // not s, which would be a store.Store that is not nil
 	}
 	return s, nil
+}
+
+// openAudit opens the audit log, nil for none.
+func (s *Sandbox) openAudit() (*audit.Log, error) {
+	var out io.Writer = os.Stdout
+	switch s.cfg.AuditLog {
+	case "":
+		if s.cfg.AuditPolicy != "" {
+			return nil, errors.New("--audit-policy: of no use without --audit-log")
+		}
+		return nil, nil
+	case "-":
+	default:
+		file, err := os.OpenFile(s.cfg.AuditLog, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("--audit-log: %w", err)
+		}
+		s.audit, out = file, file
+	}
+	log, err := audit.New(out, s.cfg.AuditPolicy, s.cfg.Clock, func(err error) { s.cfg.Logger.Error("Failed to write the audit log", "err", err) })
+	if err != nil {
+		return nil, fmt.Errorf("--audit-policy: %w", err)
+	}
+	return log, nil
 }
 
 // debug serves what only this process knows.
@@ -205,6 +237,9 @@ func (s *Sandbox) Close() error {
 	s.serving.Wait()
 	if s.store != nil {
 		err = errors.Join(err, s.store.Close())
+	}
+	if s.audit != nil {
+		err = errors.Join(err, s.audit.Close())
 	}
 	return err
 }

@@ -25,11 +25,17 @@ type Span struct {
 	Subresource string `json:"subresource,omitempty"`
 	UserAgent   string `json:"userAgent,omitempty"`
 	Code        int64  `json:"code,omitempty"`
-	Wrote       int64  `json:"wrote,omitempty"`
-	Woke        int64  `json:"woke,omitempty"`
-	WokeObject  string `json:"wokeBy,omitempty"`
-	Decision    string `json:"decision,omitempty"`
-	Error       string `json:"error,omitempty"`
+	User        string `json:"user,omitempty"`
+	// Who sent it was known by AuthenticatedBy; it passed by AllowedBy, or Needed something.
+	AuthenticatedBy string `json:"authenticatedBy,omitempty"`
+	AllowedBy       string `json:"allowedBy,omitempty"`
+	Needed          string `json:"needed,omitempty"`
+
+	Wrote      int64  `json:"wrote,omitempty"`
+	Woke       int64  `json:"woke,omitempty"`
+	WokeObject string `json:"wokeBy,omitempty"`
+	Decision   string `json:"decision,omitempty"`
+	Error      string `json:"error,omitempty"`
 }
 
 func newSpan(ended sdktrace.ReadOnlySpan) Span {
@@ -62,6 +68,14 @@ func newSpan(ended sdktrace.ReadOnlySpan) Span {
 			s.UserAgent = attr.Value.AsString()
 		case Code:
 			s.Code = attr.Value.AsInt64()
+		case User:
+			s.User = attr.Value.AsString()
+		case AuthenticatedBy:
+			s.AuthenticatedBy = attr.Value.AsString()
+		case AllowedBy:
+			s.AllowedBy = attr.Value.AsString()
+		case Needed:
+			s.Needed = attr.Value.AsString()
 		case Wrote:
 			s.Wrote = attr.Value.AsInt64()
 		case Woke:

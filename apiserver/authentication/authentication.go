@@ -59,31 +59,39 @@ type Authenticator struct{ cfg Config }
 // New makes an Authenticator.
 func New(cfg Config) *Authenticator { return &Authenticator{cfg: cfg} }
 
+// Identity is who sends a request, and by what that is known.
+type Identity struct {
+	User authenticationv1.UserInfo
+	By   string
+}
+
 // Authenticate tells who sends r. An error means that a credential is wrong, or
 // that one is needed.
-func (a *Authenticator) Authenticate(r *http.Request) (authenticationv1.UserInfo, error) {
+func (a *Authenticator) Authenticate(r *http.Request) (Identity, error) {
 	if user, ok := inProcess(r.Context()); ok {
-		return user, nil
+		return Identity{user, "being part of this process"}, nil
 	}
 	if r.TLS != nil && len(r.TLS.PeerCertificates) > 0 && a.cfg.ClientCA != nil {
-		return a.certificate(r.TLS.PeerCertificates)
+		user, err := a.certificate(r.TLS.PeerCertificates)
+		return Identity{user, "client certificate"}, err
 	}
 	switch scheme, credential, _ := strings.Cut(r.Header.Get("Authorization"), " "); {
 	case strings.EqualFold(scheme, "Bearer"):
 		user, _, err := a.Token(r.Context(), strings.TrimSpace(credential), nil)
-		return user, err
+		return Identity{user, "bearer token"}, err
 	case strings.EqualFold(scheme, "Basic"):
-		return a.basic(r)
+		user, err := a.basic(r)
+		return Identity{user, "password"}, err
 	case scheme != "":
-		return authenticationv1.UserInfo{}, ErrUnauthorized
+		return Identity{}, ErrUnauthorized
 	}
 	switch {
 	case !a.cfg.Required && r.TLS == nil:
-		return authenticated(authenticationv1.UserInfo{Username: LocalUser, Groups: []string{Masters}}), nil
+		return Identity{authenticated(authenticationv1.UserInfo{Username: LocalUser, Groups: []string{Masters}}), "plain HTTP from this machine"}, nil
 	case a.cfg.NoAnonymous:
-		return authenticationv1.UserInfo{}, ErrUnauthorized
+		return Identity{}, ErrUnauthorized
 	}
-	return authenticationv1.UserInfo{Username: AnonymousUser, Groups: []string{Unauthenticated}}, nil
+	return Identity{authenticationv1.UserInfo{Username: AnonymousUser, Groups: []string{Unauthenticated}}, "no credentials"}, nil
 }
 
 // Token tells whose bearer token it is, and for which of the audiences it is

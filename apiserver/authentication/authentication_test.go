@@ -242,7 +242,8 @@ func TestRequests(t *testing.T) {
 			if test.tls {
 				r.TLS = &tls.ConnectionState{}
 			}
-			user, err := New(test.cfg).Authenticate(r)
+			id, err := New(test.cfg).Authenticate(r)
+			user := id.User
 			if (err != nil) != (test.user == "") || user.Username != test.user {
 				t.Errorf("user %q, error %v, want %q", user.Username, err, test.user)
 			}
@@ -253,7 +254,8 @@ func TestRequests(t *testing.T) {
 func TestInProcessUser(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/api", nil)
 	r = r.WithContext(WithUser(r.Context(), authenticationv1.UserInfo{Username: "system:kube-scheduler"}))
-	user, err := New(Config{}).Authenticate(r)
+	id, err := New(Config{}).Authenticate(r)
+	user := id.User
 	if err != nil || user.Username != "system:kube-scheduler" || !reflect.DeepEqual(user.Groups, []string{Authenticated}) {
 		t.Errorf("user %+v, error %v", user, err)
 	}
@@ -262,9 +264,9 @@ func TestInProcessUser(t *testing.T) {
 func TestForeignCertificate(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, "/api", nil)
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{{Raw: []byte("x")}}}
-	user, err := New(Config{ClientCA: x509.NewCertPool(), Clock: clocktesting.NewFakeClock(start)}).Authenticate(r)
+	id, err := New(Config{ClientCA: x509.NewCertPool(), Clock: clocktesting.NewFakeClock(start)}).Authenticate(r)
 	if !errors.Is(err, ErrUnauthorized) {
-		t.Errorf("user %q, error %v, want a refusal", user.Username, err)
+		t.Errorf("user %q, error %v, want a refusal", id.User.Username, err)
 	}
 }
 

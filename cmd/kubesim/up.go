@@ -31,6 +31,8 @@ type serverFlags struct {
 	tokenFile        string
 	passwordFile     string
 	anonymous        bool
+	auditLog         string
+	auditPolicy      string
 	verbosity        verbosity
 }
 
@@ -48,6 +50,8 @@ func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.authorization, "authorization-mode", sandbox.AuthorizationRBAC, "who may do what: `RBAC or AlwaysAllow`")
 	flags.StringVar(&f.tokenFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
 	flags.StringVar(&f.passwordFile, "basic-auth-file", "", "CSV `file` of passwords: password,user,uid,\"group1,group2\"")
+	flags.StringVar(&f.auditLog, "audit-log", "", "`file` to log each request to, - for standard output (default: none)")
+	flags.StringVar(&f.auditPolicy, "audit-policy", "", "`file` with the audit.k8s.io/v1 Policy of what to log (default: the metadata of all)")
 	flags.BoolVar(&f.anonymous, "anonymous-auth", true, "let requests without credentials in as system:anonymous")
 	f.verbosity.flag(flags)
 }
@@ -67,6 +71,7 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 		EnableAdmissionPlugins: f.enableAdmission, DisableAdmissionPlugins: f.disableAdmission,
 		EventTTL: f.eventTTL, Authorization: f.authorization, HTTPAuth: f.httpAuth,
 		TokenFile: f.tokenFile, PasswordFile: f.passwordFile, NoAnonymous: !f.anonymous,
+		AuditLog: f.auditLog, AuditPolicy: f.auditPolicy,
 		Logger: f.verbosity.logger(stderr),
 	}, cleanup, nil
 }
