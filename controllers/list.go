@@ -14,14 +14,20 @@ import (
 	"github.com/kubesim/kubesim/controllers/expand"
 	"github.com/kubesim/kubesim/controllers/garbagecollector"
 	"github.com/kubesim/kubesim/controllers/namespace"
+	"github.com/kubesim/kubesim/controllers/nodeipam"
+	"github.com/kubesim/kubesim/controllers/nodelifecycle"
 	"github.com/kubesim/kubesim/controllers/persistentvolume"
+	"github.com/kubesim/kubesim/controllers/podgc"
 	"github.com/kubesim/kubesim/controllers/protection"
 	"github.com/kubesim/kubesim/controllers/replicaset"
 	"github.com/kubesim/kubesim/controllers/replicationcontroller"
+	"github.com/kubesim/kubesim/controllers/resourcequota"
 	"github.com/kubesim/kubesim/controllers/rootca"
 	"github.com/kubesim/kubesim/controllers/runner"
 	"github.com/kubesim/kubesim/controllers/serviceaccount"
 	"github.com/kubesim/kubesim/controllers/statefulset"
+	"github.com/kubesim/kubesim/controllers/tainteviction"
+	"github.com/kubesim/kubesim/controllers/ttl"
 )
 
 // entry is one controller, under the name that kube-controller-manager's
@@ -40,6 +46,12 @@ func list() []entry {
 		{"root-ca-certificate-publisher-controller", rootca.New},
 		{"namespace-controller", namespace.New},
 		{"garbage-collector-controller", garbagecollector.New},
+		{"node-ipam-controller", nodeipam.New},
+		{"node-lifecycle-controller", nodelifecycle.New},
+		{"taint-eviction-controller", tainteviction.New},
+		{"pod-garbage-collector-controller", podgc.New},
+		{"ttl-controller", ttl.New},
+		{"resourcequota-controller", resourcequota.New},
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},
 		{"replicationcontroller-controller", replicationcontroller.New},

@@ -5,11 +5,16 @@ import (
 	"fmt"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/scale"
 
 	"github.com/kubesim/kubesim/controllers/runner"
 	"github.com/kubesim/kubesim/trace"
@@ -39,6 +44,9 @@ type manager struct {
 	cfg      Config
 	client   kubernetes.Interface
 	metadata metadata.Interface
+	scales   scale.ScalesGetter
+	mapper   meta.ResettableRESTMapper
+	rest     *rest.Config
 	metrics  *runner.Metrics
 }
 
@@ -62,7 +70,12 @@ func newManager(cfg Config) (*manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("metadata client: %w", err)
 	}
-	return &manager{cfg: cfg, client: client, metadata: objects, metrics: metrics}, nil
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
+	scales, err := scale.NewForConfig(rc, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(client.Discovery()))
+	if err != nil {
+		return nil, fmt.Errorf("scale client: %w", err)
+	}
+	return &manager{cfg: cfg, client: client, metadata: objects, scales: scales, mapper: mapper, rest: rc, metrics: metrics}, nil
 }
 
 // run is the start-up, in order.
@@ -97,7 +110,7 @@ func (m *manager) construct(factory informers.SharedInformerFactory, events *eve
 	runners := make([]*runner.Runner, len(entries))
 	for i, e := range entries {
 		controller, err := e.construct(runner.Env{
-			Client: m.client, Metadata: m.metadata, Informers: factory, Events: events.recorder,
+			Client: m.client, Metadata: m.metadata, Scales: m.scales, Mapper: m.mapper, RESTConfig: m.rest, Informers: factory, Events: events.recorder,
 			Clock: m.cfg.Clock, Logger: m.cfg.Logger.With("controller", e.name), RootCA: m.cfg.RootCA,
 			ClusterCIDR: m.cfg.ClusterCIDR,
 		})

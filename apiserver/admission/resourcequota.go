@@ -3,11 +3,15 @@ package admission
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/kubesim/kubesim/quota"
 )
 
 // ResourceQuota holds a namespace to its quotas. It charges what a new object
@@ -36,8 +40,8 @@ func (p *ResourceQuota) Validate(ctx context.Context, a *Attributes) error {
 	if err != nil {
 		return err
 	}
-	for _, quota := range quotas {
-		if _, err := charged(a, quota, charge); err != nil {
+	for _, q := range quotas {
+		if _, err := charged(a, q, charge); err != nil {
 			return err
 		}
 	}
@@ -52,38 +56,38 @@ func (p *ResourceQuota) concerned(a *Attributes, objs []runtime.Object, charge c
 	}
 	var quotas []*corev1.ResourceQuota
 	for _, obj := range slices.SortedFunc(slices.Values(objs), byName) {
-		quota := obj.(*corev1.ResourceQuota)
-		counted := countedNames(a, quota.Status.Hard)
-		if len(counted) == 0 || !inScopes(a, &quota.Spec) {
+		q := obj.(*corev1.ResourceQuota)
+		counted := counted(a, q.Status.Hard)
+		if len(counted) == 0 || !quota.InScopes(a.Object, &q.Spec) {
 			continue
 		}
 		if err := stated(a, counted); err != nil {
-			return nil, forbidden(a, fmt.Errorf("failed quota: %s: %w", quota.Name, err))
+			return nil, forbidden(a, fmt.Errorf("failed quota: %s: %w", q.Name, err))
 		}
-		if unknown := missing(quota.Status.Used, counted); len(unknown) > 0 {
-			return nil, forbidden(a, fmt.Errorf("status unknown for quota: %s, resources: %s", quota.Name, join(counted)))
+		if unknown := quota.Missing(q.Status.Used, counted); len(unknown) > 0 {
+			return nil, forbidden(a, fmt.Errorf("status unknown for quota: %s, resources: %s", q.Name, quota.Join(counted)))
 		}
-		if len(mask(charge, quota.Status.Hard)) > 0 {
-			quotas = append(quotas, quota)
+		if len(quota.Mask(charge, q.Status.Hard)) > 0 {
+			quotas = append(quotas, q)
 		}
 	}
 	return quotas, nil
 }
 
 // charged is the usage with the charge added, or the refusal.
-func charged(a *Attributes, quota *corev1.ResourceQuota, charge corev1.ResourceList) (corev1.ResourceList, error) {
-	requested := mask(charge, quota.Status.Hard)
-	used := sum(quota.Status.Used, requested)
+func charged(a *Attributes, q *corev1.ResourceQuota, charge corev1.ResourceList) (corev1.ResourceList, error) {
+	requested := quota.Mask(charge, q.Status.Hard)
+	used := quota.Sum(q.Status.Used, requested)
 	exceeded := corev1.ResourceList{}
 	for name := range requested {
-		total, hard := used[name], quota.Status.Hard[name]
+		total, hard := used[name], q.Status.Hard[name]
 		if total.Cmp(hard) > 0 {
 			exceeded[name] = hard
 		}
 	}
 	if len(exceeded) > 0 {
 		return nil, forbidden(a, fmt.Errorf("exceeded quota: %s, requested: %s, used: %s, limited: %s",
-			quota.Name, format(mask(requested, exceeded)), format(mask(quota.Status.Used, exceeded)), format(exceeded)))
+			q.Name, quota.Format(quota.Mask(requested, exceeded)), quota.Format(quota.Mask(q.Status.Used, exceeded)), quota.Format(exceeded)))
 	}
 	return used, nil
 }
@@ -96,12 +100,12 @@ func (p *ResourceQuota) charge(ctx context.Context, a *Attributes, quotas []*cor
 		return nil
 	}
 	gvr := corev1.SchemeGroupVersion.WithResource("resourcequotas")
-	for i, quota := range quotas {
-		err := updater.UpdateStatus(ctx, gvr, a.Namespace, quota.Name, func(obj runtime.Object) error {
-			quota := obj.(*corev1.ResourceQuota)
-			used, err := charged(a, quota, charge)
+	for i, q := range quotas {
+		err := updater.UpdateStatus(ctx, gvr, a.Namespace, q.Name, func(obj runtime.Object) error {
+			q := obj.(*corev1.ResourceQuota)
+			used, err := charged(a, q, charge)
 			if err == nil {
-				quota.Status.Used = used
+				q.Status.Used = used
 			}
 			return err
 		})
@@ -111,8 +115,8 @@ func (p *ResourceQuota) charge(ctx context.Context, a *Attributes, quotas []*cor
 		for _, paid := range quotas[:i] {
 			// What cannot be given back now the controller gives back later.
 			_ = updater.UpdateStatus(ctx, gvr, a.Namespace, paid.Name, func(obj runtime.Object) error {
-				quota := obj.(*corev1.ResourceQuota)
-				quota.Status.Used = sum(quota.Status.Used, negative(mask(charge, quota.Status.Hard)))
+				q := obj.(*corev1.ResourceQuota)
+				q.Status.Used = quota.Sum(q.Status.Used, quota.Negative(quota.Mask(charge, q.Status.Hard)))
 				return nil
 			})
 		}
@@ -124,9 +128,9 @@ func (p *ResourceQuota) charge(ctx context.Context, a *Attributes, quotas []*cor
 // demand is what the write adds to the usage of its namespace. Updates that use
 // less cost nothing.
 func demand(a *Attributes) corev1.ResourceList {
-	charge := usage(a, a.Object)
+	charge := quota.Usage(a.GVR.GroupResource(), a.Object)
 	if a.Verb == Update {
-		charge = sum(charge, negative(usage(a, a.OldObject)))
+		charge = quota.Sum(charge, quota.Negative(quota.Usage(a.GVR.GroupResource(), a.OldObject)))
 	}
 	for name, quantity := range charge {
 		if quantity.IsZero() {
@@ -134,4 +138,57 @@ func demand(a *Attributes) corev1.ResourceList {
 		}
 	}
 	return charge
+}
+
+// counted are the resources of a quota that the write may use more of: a
+// Service or a claim also when it is changed.
+func counted(a *Attributes, hard corev1.ResourceList) []corev1.ResourceName {
+	switch a.Object.(type) {
+	case *corev1.Service, *corev1.PersistentVolumeClaim:
+	default:
+		if a.Verb != Create {
+			return nil
+		}
+	}
+	return quota.Counted(a.GVR.GroupResource(), hard)
+}
+
+// stated refuses a pod with containers that do not state what a quota counts:
+// their use would be unbounded.
+func stated(a *Attributes, counted []corev1.ResourceName) error {
+	pod, ok := a.Object.(*corev1.Pod)
+	if !ok {
+		return nil
+	}
+	silent := map[corev1.ResourceName]sets.Set[string]{}
+	if r := pod.Spec.Resources; r != nil {
+		counted = quota.Missing(quota.Compute(r.Requests, r.Limits), counted) // stated for all of them
+	}
+	for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
+		for i := range containers {
+			has := quota.Compute(containers[i].Resources.Requests, containers[i].Resources.Limits)
+			for _, name := range quota.Missing(has, counted) {
+				if mustState(name) {
+					silent[name] = silent[name].Union(sets.New(containers[i].Name))
+				}
+			}
+		}
+	}
+	if len(silent) == 0 {
+		return nil
+	}
+	var faults []string
+	for _, name := range slices.Sorted(maps.Keys(silent)) {
+		faults = append(faults, fmt.Sprintf("%s for: %s", name, strings.Join(sets.List(silent[name]), ",")))
+	}
+	return fmt.Errorf("must specify %s", strings.Join(faults, "; "))
+}
+
+func mustState(name corev1.ResourceName) bool {
+	switch name {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory,
+		corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory:
+		return true
+	}
+	return false
 }

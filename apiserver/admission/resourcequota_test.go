@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubesim/kubesim/quota"
 )
 
 // quotas as their controller leaves them: status.hard and used filled.
@@ -85,7 +87,7 @@ func TestResourceQuota(t *testing.T) {
 				}
 				return
 			}
-			if got := format(objs.items[0].(*corev1.ResourceQuota).Status.Used); got != test.wantUsed {
+			if got := quota.Format(objs.items[0].(*corev1.ResourceQuota).Status.Used); got != test.wantUsed {
 				t.Errorf("used %s, want %s", got, test.wantUsed)
 			}
 		})
@@ -129,7 +131,7 @@ func TestResourceQuotaChargesAllOrNone(t *testing.T) {
 			if err := (&ResourceQuota{lister: objs}).Validate(context.Background(), a); (err == nil) != test.dryRun {
 				t.Fatalf("error %v", err)
 			}
-			if got := format(objs.items[0].(*corev1.ResourceQuota).Status.Used); got != "configmaps=0" {
+			if got := quota.Format(objs.items[0].(*corev1.ResourceQuota).Status.Used); got != "configmaps=0" {
 				t.Errorf("used %s, want nothing", got)
 			}
 		})

@@ -82,8 +82,7 @@ func evicting(node *corev1.Node) bool {
 func newTaints(node *corev1.Node, execute string, now time.Time) ([]corev1.Taint, bool) {
 	wanted := noSchedule(node)
 	if execute != "" {
-		added := metav1.NewTime(now).Rfc3339Copy()
-		wanted = append(wanted, corev1.Taint{Key: execute, Effect: corev1.TaintEffectNoExecute, TimeAdded: &added})
+		wanted = append(wanted, corev1.Taint{Key: execute, Effect: corev1.TaintEffectNoExecute})
 	}
 	var taints []corev1.Taint
 	for _, taint := range node.Spec.Taints {
@@ -92,8 +91,10 @@ func newTaints(node *corev1.Node, execute string, now time.Time) ([]corev1.Taint
 		}
 	}
 	changed := len(taints) != len(node.Spec.Taints)
+	added := metav1.NewTime(now).Rfc3339Copy()
 	for _, taint := range wanted {
 		if !contains(taints, taint) {
+			taint.TimeAdded = &added
 			taints, changed = append(taints, taint), true
 		}
 	}

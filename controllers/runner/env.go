@@ -4,18 +4,25 @@ import (
 	"log/slog"
 	"net/netip"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/scale"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 )
 
 // Env is what controllers are constructed from.
 type Env struct {
-	Client    kubernetes.Interface
-	Metadata  metadata.Interface
-	Informers informers.SharedInformerFactory // not started
+	Client   kubernetes.Interface
+	Metadata metadata.Interface
+	Scales   scale.ScalesGetter
+	Mapper   meta.ResettableRESTMapper // from discovery, remembered until it is reset
+	// RESTConfig makes clients of other APIs.
+	RESTConfig *rest.Config
+	Informers  informers.SharedInformerFactory // not started
 	// Events returns the recorder of a component.
 	Events func(component string) record.EventRecorder
 	Clock  clock.WithTicker

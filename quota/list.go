@@ -1,4 +1,4 @@
-package admission
+package quota
 
 import (
 	"maps"
@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// sum adds two lists.
-func sum(a, b corev1.ResourceList) corev1.ResourceList {
+// Sum adds two lists.
+func Sum(a, b corev1.ResourceList) corev1.ResourceList {
 	total := corev1.ResourceList{}
 	maps.Copy(total, a)
 	for name, quantity := range b {
@@ -20,7 +20,8 @@ func sum(a, b corev1.ResourceList) corev1.ResourceList {
 	return total
 }
 
-func negative(list corev1.ResourceList) corev1.ResourceList {
+// Negative is the list with the other sign.
+func Negative(list corev1.ResourceList) corev1.ResourceList {
 	negated := corev1.ResourceList{}
 	for name, quantity := range list {
 		quantity = quantity.DeepCopy()
@@ -30,8 +31,8 @@ func negative(list corev1.ResourceList) corev1.ResourceList {
 	return negated
 }
 
-// mask keeps of a list what another names.
-func mask(list, names corev1.ResourceList) corev1.ResourceList {
+// Mask keeps of a list what another names.
+func Mask(list, names corev1.ResourceList) corev1.ResourceList {
 	masked := corev1.ResourceList{}
 	for name, quantity := range list {
 		if _, ok := names[name]; ok {
@@ -41,16 +42,16 @@ func mask(list, names corev1.ResourceList) corev1.ResourceList {
 	return masked
 }
 
-// missing are the names that a list lacks.
-func missing(list corev1.ResourceList, names []corev1.ResourceName) []corev1.ResourceName {
+// Missing are the names that a list lacks.
+func Missing(list corev1.ResourceList, names []corev1.ResourceName) []corev1.ResourceName {
 	return slices.DeleteFunc(slices.Clone(names), func(name corev1.ResourceName) bool {
 		_, ok := list[name]
 		return ok
 	})
 }
 
-// format writes a list as messages show it, in order.
-func format(list corev1.ResourceList) string {
+// Format writes a list as messages show it, in order.
+func Format(list corev1.ResourceList) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		quantity := list[name]
@@ -59,7 +60,8 @@ func format(list corev1.ResourceList) string {
 	return strings.Join(parts, ",")
 }
 
-func join(names []corev1.ResourceName) string {
+// Join writes names in order.
+func Join(names []corev1.ResourceName) string {
 	var parts []string
 	for _, name := range slices.Sorted(slices.Values(names)) {
 		parts = append(parts, string(name))

@@ -1,16 +1,17 @@
-package admission
+package quota
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	resources "k8s.io/component-helpers/resource"
+	"k8s.io/component-helpers/storage/volume"
 	"k8s.io/utils/ptr"
 )
 
@@ -23,45 +24,54 @@ const (
 )
 
 // countName is what quotas call the number of objects of any kind.
-func countName(a *Attributes) corev1.ResourceName {
-	return corev1.ResourceName(countPrefix + a.GVR.GroupResource().String())
+func countName(gr schema.GroupResource) corev1.ResourceName {
+	return corev1.ResourceName(countPrefix + gr.String())
 }
 
-// countedNames are the resources of a quota that this kind of object uses.
-func countedNames(a *Attributes, hard corev1.ResourceList) []corev1.ResourceName {
+// CountOf is the kind that a quota's resource counts the objects of, if it is
+// called count/<resource>.<group>.
+func CountOf(name corev1.ResourceName) (schema.GroupResource, bool) {
+	counted, found := strings.CutPrefix(string(name), countPrefix)
+	if !found {
+		return schema.GroupResource{}, false
+	}
+	return schema.ParseGroupResource(counted), true
+}
+
+// Counted are the resources of a quota that objects of a kind use, in order.
+func Counted(gr schema.GroupResource, hard corev1.ResourceList) []corev1.ResourceName {
 	var names []corev1.ResourceName
 	for _, name := range slices.Sorted(maps.Keys(hard)) {
-		if counts(a, name) {
+		if counts(gr, name) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-func counts(a *Attributes, name corev1.ResourceName) bool {
-	switch a.Object.(type) {
-	case *corev1.Pod:
-		return a.Verb == Create && (name == countName(a) || isPodResource(name))
-	case *corev1.Service:
-		switch name {
-		case countName(a), corev1.ResourceServices, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers:
-			return true
-		}
-		return false
-	case *corev1.PersistentVolumeClaim:
-		return name == countName(a) || name == corev1.ResourcePersistentVolumeClaims || name == requestsStorageName ||
-			strings.Contains(string(name), storageClassInfix)
+func counts(gr schema.GroupResource, name corev1.ResourceName) bool {
+	if name == countName(gr) {
+		return true
 	}
-	return a.Verb == Create && (name == countName(a) || isOldCount(a, name))
+	switch gr {
+	case corev1.Resource("pods"):
+		return isPodResource(name)
+	case corev1.Resource("services"):
+		return name == corev1.ResourceServices || name == corev1.ResourceServicesNodePorts || name == corev1.ResourceServicesLoadBalancers
+	case corev1.Resource("persistentvolumeclaims"):
+		return name == corev1.ResourcePersistentVolumeClaims || name == requestsStorageName || strings.Contains(string(name), storageClassInfix)
+	}
+	return isOldCount(gr, name)
 }
 
 // isOldCount: some core kinds could be counted before all could.
-func isOldCount(a *Attributes, name corev1.ResourceName) bool {
-	switch name {
-	case corev1.ResourceConfigMaps, corev1.ResourceSecrets, corev1.ResourceQuotas, corev1.ResourceReplicationControllers:
-		return a.GVR.Group == "" && a.GVR.Resource == string(name)
-	}
-	return false
+func isOldCount(gr schema.GroupResource, name corev1.ResourceName) bool {
+	return gr.Group == "" && gr.Resource == string(name) && slices.Contains(OldCounts(), name)
+}
+
+// OldCounts are core kinds that quotas also count by their plain names.
+func OldCounts() []corev1.ResourceName {
+	return []corev1.ResourceName{corev1.ResourceConfigMaps, corev1.ResourceSecrets, corev1.ResourceQuotas, corev1.ResourceReplicationControllers}
 }
 
 func isPodResource(name corev1.ResourceName) bool {
@@ -85,10 +95,10 @@ func isExtended(name corev1.ResourceName) bool {
 	return strings.Contains(string(name), "/") && !strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// usage is what an object uses of everything that can be counted.
-func usage(a *Attributes, obj runtime.Object) corev1.ResourceList {
+// Usage is what an object of a kind uses of everything that can be counted.
+func Usage(gr schema.GroupResource, obj runtime.Object) corev1.ResourceList {
 	one := resource.MustParse("1")
-	used := corev1.ResourceList{countName(a): one}
+	used := corev1.ResourceList{countName(gr): one}
 	switch o := obj.(type) {
 	case *corev1.Pod:
 		addPod(used, o)
@@ -97,7 +107,7 @@ func usage(a *Attributes, obj runtime.Object) corev1.ResourceList {
 	case *corev1.PersistentVolumeClaim:
 		addClaim(used, o)
 	default:
-		if name := corev1.ResourceName(a.GVR.Resource); isOldCount(a, name) {
+		if name := corev1.ResourceName(gr.Resource); isOldCount(gr, name) {
 			used[name] = one
 		}
 	}
@@ -105,13 +115,13 @@ func usage(a *Attributes, obj runtime.Object) corev1.ResourceList {
 }
 
 func addPod(used corev1.ResourceList, pod *corev1.Pod) {
-	maps.Copy(used, compute(resources.PodRequests(pod, resources.PodResourcesOptions{}), resources.PodLimits(pod, resources.PodResourcesOptions{})))
+	maps.Copy(used, Compute(resources.PodRequests(pod, resources.PodResourcesOptions{}), resources.PodLimits(pod, resources.PodResourcesOptions{})))
 	used[corev1.ResourcePods] = resource.MustParse("1")
 }
 
-// compute names requests and limits as quotas do: a request both plain and with
+// Compute names requests and limits as quotas do: a request both plain and with
 // its prefix, a limit with prefix alone.
-func compute(requests, limits corev1.ResourceList) corev1.ResourceList {
+func Compute(requests, limits corev1.ResourceList) corev1.ResourceList {
 	used := corev1.ResourceList{}
 	for name, quantity := range requests {
 		isHugePage := strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
@@ -153,7 +163,7 @@ func addService(used corev1.ResourceList, service *corev1.Service) {
 
 func addClaim(used corev1.ResourceList, claim *corev1.PersistentVolumeClaim) {
 	used[corev1.ResourcePersistentVolumeClaims] = resource.MustParse("1")
-	class := storageClass(claim)
+	class := volume.GetPersistentVolumeClaimClass(claim)
 	if class != "" {
 		used[corev1.ResourceName(class+storageClassInfix)+corev1.ResourcePersistentVolumeClaims] = resource.MustParse("1")
 	}
@@ -171,42 +181,35 @@ func addClaim(used corev1.ResourceList, claim *corev1.PersistentVolumeClaim) {
 	}
 }
 
-// stated refuses a pod with containers that do not state what a quota counts:
-// their use would be unbounded.
-func stated(a *Attributes, counted []corev1.ResourceName) error {
-	pod, ok := a.Object.(*corev1.Pod)
-	if !ok {
-		return nil
+// Charges tells whether a pod still uses anything but its own count: not when
+// it has finished, nor when it should have been gone by now.
+func Charges(pod *corev1.Pod, now time.Time) bool {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return false
 	}
-	silent := map[corev1.ResourceName]sets.Set[string]{}
-	if r := pod.Spec.Resources; r != nil {
-		counted = missing(compute(r.Requests, r.Limits), counted) // stated for all of them
-	}
-	for _, containers := range [][]corev1.Container{pod.Spec.Containers, pod.Spec.InitContainers} {
-		for i := range containers {
-			has := compute(containers[i].Resources.Requests, containers[i].Resources.Limits)
-			for _, name := range missing(has, counted) {
-				if mustState(name) {
-					silent[name] = silent[name].Union(sets.New(containers[i].Name))
-				}
-			}
-		}
-	}
-	if len(silent) == 0 {
-		return nil
-	}
-	var faults []string
-	for _, name := range slices.Sorted(maps.Keys(silent)) {
-		faults = append(faults, fmt.Sprintf("%s for: %s", name, strings.Join(sets.List(silent[name]), ",")))
-	}
-	return fmt.Errorf("must specify %s", strings.Join(faults, "; "))
-}
-
-func mustState(name corev1.ResourceName) bool {
-	switch name {
-	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory,
-		corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory:
+	if pod.DeletionTimestamp == nil || pod.DeletionGracePeriodSeconds == nil {
 		return true
 	}
-	return false
+	grace := time.Duration(*pod.DeletionGracePeriodSeconds) * time.Second
+	return !now.After(pod.DeletionTimestamp.Add(grace))
+}
+
+// Total is what the pods, services or claims of a namespace use of a quota's
+// resources, those out of its scopes left out. What is not used is there, as zero.
+func Total[T runtime.Object](gr schema.GroupResource, objs []T, spec *corev1.ResourceQuotaSpec, now time.Time) corev1.ResourceList {
+	total := corev1.ResourceList{}
+	for _, name := range Counted(gr, spec.Hard) {
+		total[name] = resource.Quantity{Format: resource.DecimalSI}
+	}
+	for _, obj := range objs {
+		if !InScopes(obj, spec) {
+			continue
+		}
+		used := Usage(gr, obj)
+		if pod, ok := runtime.Object(obj).(*corev1.Pod); ok && !Charges(pod, now) {
+			used = Mask(used, corev1.ResourceList{countName(gr): {}})
+		}
+		total = Sum(total, Mask(used, total))
+	}
+	return total
 }

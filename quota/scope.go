@@ -1,17 +1,18 @@
-package admission
+package quota
 
 import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// inScopes tells whether all scopes of a quota cover the object. Scopes cover
+// InScopes tells whether all scopes of a quota cover the object. Scopes cover
 // pods, and claims by their attributes class; a quota with another scope counts
 // nothing else.
-func inScopes(a *Attributes, spec *corev1.ResourceQuotaSpec) bool {
+func InScopes(obj runtime.Object, spec *corev1.ResourceQuotaSpec) bool {
 	for _, scope := range spec.Scopes {
-		if !inScope(a, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
+		if !inScope(obj, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
 			return false
 		}
 	}
@@ -19,15 +20,15 @@ func inScopes(a *Attributes, spec *corev1.ResourceQuotaSpec) bool {
 		return true
 	}
 	for _, requirement := range spec.ScopeSelector.MatchExpressions {
-		if !inScope(a, requirement) {
+		if !inScope(obj, requirement) {
 			return false
 		}
 	}
 	return true
 }
 
-func inScope(a *Attributes, requirement corev1.ScopedResourceSelectorRequirement) bool {
-	switch obj := a.Object.(type) {
+func inScope(obj runtime.Object, requirement corev1.ScopedResourceSelectorRequirement) bool {
+	switch obj := obj.(type) {
 	case *corev1.Pod:
 		return podInScope(obj, requirement)
 	case *corev1.PersistentVolumeClaim:
