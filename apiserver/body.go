@@ -1,12 +1,14 @@
 package apiserver
 
 import (
+	"bytes"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,25 +21,40 @@ import (
 // maxBody is the longest request body, as in kube-apiserver.
 const maxBody = 3 << 20
 
-// readBody reads a request's body up to maxBody.
-func readBody(r *http.Request) ([]byte, error) {
-	if r.Body == nil {
+const (
+	// bodyTimeout is how long a client may take to send a body: it occupies one of
+	// the places for requests in flight.
+	bodyTimeout = time.Minute
+	// bodyAtOnce bounds what is set aside for a body before it has come.
+	bodyAtOnce = 64 << 10
+)
+
+// readBody reads the request's body up to maxBody.
+func (q *request) readBody() ([]byte, error) {
+	if q.r.Body == nil || q.r.Body == http.NoBody {
 		return nil, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
-	if err != nil {
+	// Only a real connection has deadlines; others end with their context.
+	connection := http.NewResponseController(q.w)
+	_ = connection.SetReadDeadline(time.Now().Add(bodyTimeout))
+	defer func() { _ = connection.SetReadDeadline(time.Time{}) }()
+	var body bytes.Buffer
+	if n := q.r.ContentLength; n > 0 {
+		body.Grow(int(min(n, bodyAtOnce)) + bytes.MinRead)
+	}
+	if _, err := body.ReadFrom(io.LimitReader(q.r.Body, maxBody+1)); err != nil {
 		return nil, apierrors.NewBadRequest("reading the body: " + err.Error())
 	}
-	if len(body) > maxBody {
+	if body.Len() > maxBody {
 		return nil, apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("limit is %d", maxBody))
 	}
-	return body, nil
+	return body.Bytes(), nil
 }
 
 // decodeBody reads an object of a kind from the request's body. What strict
 // decoding finds is an error, a warning or nothing, by ?fieldValidation.
 func (s *Server) decodeBody(q *request, want schema.GroupVersionKind) (runtime.Object, error) {
-	body, err := readBody(q.r)
+	body, err := q.readBody()
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +119,16 @@ func checkKind(obj runtime.Object, gvk *schema.GroupVersionKind, want schema.Gro
 	if gvk.GroupVersion() != want.GroupVersion() {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API version (%s)", gvk.GroupVersion(), want.GroupVersion()))
 	}
-	group := want.Group
+	return nil, decodeError(gvk, want, nil, unknownConversion(*gvk, want))
+}
+
+// unknownConversion is why an object of one kind can't be taken for another.
+func unknownConversion(from, to schema.GroupVersionKind) error {
+	group := to.Group
 	if group == "" {
 		group = "core"
 	}
-	err := fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", gvk.Version, gvk.Kind, group, want.Kind)
-	return nil, decodeError(gvk, want, nil, err)
+	return fmt.Errorf("converting (%s.%s) to (%s.%s): unknown conversion", from.Version, from.Kind, group, to.Kind)
 }
 
 // decodeError words why a body can't be used.

@@ -69,7 +69,7 @@ func (s *Server) deleteOptions(q *request) (*metav1.DeleteOptions, error) {
 }
 
 func (s *Server) decodeDeleteOptions(q *request, into *metav1.DeleteOptions) error {
-	body, err := readBody(q.r)
+	body, err := q.readBody()
 	if err != nil || len(body) == 0 {
 		return err
 	}

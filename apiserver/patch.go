@@ -26,7 +26,7 @@ func (s *Server) patch(ctx context.Context, q *request) error {
 	if err != nil {
 		return err
 	}
-	body, err := readBody(q.r)
+	body, err := q.readBody()
 	if err != nil {
 		return err
 	}
@@ -117,6 +117,19 @@ func (s *Server) strategicPatcher(q *request, body []byte) (func([]byte) ([]byte
 	if err := json.Unmarshal(body, &patch); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
+	_, kind := patch["kind"]
+	_, version := patch["apiVersion"]
+	if kind || version { // of no effect, unlike in the other patches
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(body, &fields); err != nil {
+			return nil, err
+		}
+		delete(fields, "kind")
+		delete(fields, "apiVersion")
+		if body, err = json.Marshal(fields); err != nil {
+			return nil, err
+		}
+	}
 	return func(doc []byte) ([]byte, error) {
 		out, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(doc, body, schema)
 		if err == nil {
@@ -162,8 +175,11 @@ func (s *Server) patched(q *request, old runtime.Object, apply func([]byte) ([]b
 // decodePatched decodes the outcome of a patch.
 func (s *Server) decodePatched(q *request, doc []byte) (runtime.Object, error) {
 	gvk := q.res.GroupVersionKind()
-	obj, _, err := s.codec.request(q.res, doc, gvk, true)
+	obj, got, err := s.codec.request(q.res, doc, gvk, true)
 	strict, isStrict := runtime.AsStrictDecodingError(err)
+	if (err == nil || isStrict) && *got != gvk {
+		err, isStrict = unknownConversion(*got, gvk), false
+	}
 	switch validation := q.query.Get("fieldValidation"); {
 	case err == nil || isStrict && validation == metav1.FieldValidationIgnore:
 		return obj, nil

@@ -86,7 +86,7 @@ func (s *Server) nextScale(q *request) (change, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := readBody(q.r)
+	body, err := q.readBody()
 	if err != nil {
 		return nil, err
 	}
