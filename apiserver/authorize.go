@@ -13,8 +13,10 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	operator "k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 
@@ -152,7 +154,15 @@ func (s *Server) allowed(a *rbac.Attributes) (bool, string) {
 	if isMaster(a.User) || s.authorizer == nil {
 		return true, ""
 	}
-	return s.authorizer.Authorize(a)
+	ok, unrelated := s.nodeAllows(a)
+	if ok {
+		return true, unrelated
+	}
+	ok, reason := s.authorizer.Authorize(a)
+	if !ok && unrelated != "" {
+		reason = strings.TrimPrefix(reason+"\n"+unrelated, "\n")
+	}
+	return ok, reason
 }
 
 // refusal is the answer in Kubernetes' words.
@@ -179,20 +189,29 @@ func attributesOf(r *http.Request, user authenticationv1.UserInfo) *rbac.Attribu
 	if p.resource == "namespaces" && p.namespace == "" && p.name != "" { // a namespace counts as in itself
 		a.Namespace = p.name
 	}
+	a.Fields = selectedFields(query.Get("fieldSelector"))
 	if a.Name == "" && (a.Verb == "list" || a.Verb == "watch" || a.Verb == "deletecollection") {
-		a.Name = selectedName(query.Get("fieldSelector"))
+		a.Name = a.Fields["metadata.name"]
 	}
 	return a
 }
 
-// selectedName is the name that a field selector asks for, if it asks for one.
-func selectedName(selector string) string {
-	for part := range strings.SplitSeq(selector, ",") {
-		if name, ok := strings.CutPrefix(part, "metadata.name="); ok {
-			return strings.TrimPrefix(name, "=")
+// selectedFields are the values that a field selector asks for.
+func selectedFields(selector string) map[string]string {
+	if selector == "" {
+		return nil
+	}
+	parsed, err := fields.ParseSelector(selector)
+	if err != nil {
+		return nil // refused later, with words
+	}
+	out := map[string]string{}
+	for _, r := range parsed.Requirements() {
+		if r.Operator == operator.Equals || r.Operator == operator.DoubleEquals {
+			out[r.Field] = r.Value
 		}
 	}
-	return ""
+	return out
 }
 
 // impersonate tells whom the request is to count for, if this user may act as

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -22,6 +23,9 @@ type Attributes struct {
 	Namespace, Name                       string
 
 	Path string
+
+	// Fields are what a field selector asks for.
+	Fields map[string]string
 }
 
 // resource is RESOURCE or RESOURCE/SUBRESOURCE, as rules have it.
@@ -75,6 +79,20 @@ func (z *Authorizer) Authorize(a *Attributes) (allowed bool, reason string) {
 	}
 	return allowed, reason
 }
+
+// RoleAllows tells whether a role that every cluster has would allow the request.
+func RoleAllows(name string, a *Attributes) bool {
+	return slices.ContainsFunc(bootstrapRules()[name], func(rule rbacv1.PolicyRule) bool { return allows(&rule, a) })
+}
+
+// bootstrapRules are the rules of the bootstrap policy's ClusterRoles, by name.
+var bootstrapRules = sync.OnceValue(func() map[string][]rbacv1.PolicyRule {
+	rules := map[string][]rbacv1.PolicyRule{}
+	for _, r := range clusterRoles() {
+		rules[r.name] = r.rules
+	}
+	return rules
+})
 
 // Rules are all rules of a user in a namespace, "" for those that hold everywhere.
 func (z *Authorizer) Rules(user authenticationv1.UserInfo, namespace string) ([]rbacv1.PolicyRule, error) {
