@@ -26,6 +26,12 @@ func isApply(t types.PatchType) bool {
 	return t == types.ApplyYAMLPatchType || t == types.ApplyCBORPatchType
 }
 
+// applies is true for a request of server-side apply, which knows whose fields it sets.
+func (q *request) applies() bool {
+	media, err := mediaOf(q.r)
+	return err == nil && q.verb == "patch" && isApply(types.PatchType(media))
+}
+
 // apply makes the change of an applied configuration, which creates the object where
 // there is none.
 func (s *Server) apply(ctx context.Context, q *request, merge change) error {
@@ -119,14 +125,24 @@ func decodeConfig(t types.PatchType, body []byte) (config *unstructured.Unstruct
 	if t == types.ApplyCBORPatchType {
 		err = direct.Unmarshal(body, &config.Object) // which refuses duplicates
 	} else {
-		var doc []byte
-		if doc, err = yaml.YAMLToJSON(body); err == nil {
-			err = kjson.UnmarshalCaseSensitivePreserveInts(doc, &config.Object)
-		}
+		config.Object, err = decodeYAML(body)
 		duplicates = yaml.UnmarshalStrict(body, &map[string]any{})
 	}
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	return config, duplicates, nil
+}
+
+// decodeYAML is yaml.Unmarshal, but whole numbers stay such.
+func decodeYAML(body []byte) (map[string]any, error) {
+	doc, err := yaml.YAMLToJSON(body)
+	if err != nil {
+		return nil, fmt.Errorf("error converting YAML to JSON: %w", err)
+	}
+	var out map[string]any
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(doc, &out); err != nil {
+		return nil, fmt.Errorf("error unmarshaling JSON: while decoding JSON: %w", err)
+	}
+	return out, nil
 }

@@ -89,11 +89,12 @@ func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object
 	}
 	s.fillSystemFields(m)
 	s.applyDefaults(q, obj)
-	if q.verb != "patch" { // an apply knows whose fields it sets
+	if !q.applies() {
+		q.dropDuplicateOwners(m, "")
 		s.track(q, nil, obj)
 	}
 	attrs := q.attributes("CREATE", obj, nil)
-	if err := s.admission.Admit(ctx, attrs); err != nil {
+	if err := s.admit(ctx, q, attrs); err != nil {
 		return nil, err
 	}
 	s.applyDefaults(q, obj) // of what admission added
@@ -137,6 +138,10 @@ func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.
 		return nil, statusError(http.StatusInternalServerError, "", nil, "resourceVersion should not be set on objects to be created")
 	}
 	revision, err := s.store.Create(ctx, key, value)
+	if smaller := s.smaller(q, obj, err); smaller != nil {
+		value = smaller
+		revision, err = s.store.Create(ctx, key, value)
+	}
 	if err != nil {
 		return nil, storeError(err, q.subject(), q.name)
 	}

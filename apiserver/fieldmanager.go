@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubesim/kubesim/apiserver/fieldmanager"
+	"github.com/kubesim/kubesim/store"
 )
 
 // ownManager is who writes what the server writes by itself.
@@ -240,8 +242,17 @@ func (s *Server) sameButTimes(res *resource, obj, old runtime.Object, value, sto
 	return err == nil && bytes.Equal(again, stored)
 }
 
-// tooLarge is true for a write that the store had no room for and that may do
-// without managed fields.
-func tooLarge(err error, m metav1.Object) bool {
-	return apierrors.ReasonForError(err) == metav1.StatusReasonRequestEntityTooLarge && len(m.GetManagedFields()) > 0
+// smaller is an object without its managed fields, as it would be stored, where the
+// store had no room for them. Who applies can't do without.
+func (s *Server) smaller(q *request, obj runtime.Object, err error) []byte {
+	m := accessorOf(obj)
+	if !errors.Is(err, store.ErrTooLarge) || q.applies() || len(m.GetManagedFields()) == 0 {
+		return nil
+	}
+	m.SetManagedFields(nil)
+	value, err := s.codec.store(q.res, obj)
+	if err != nil {
+		return nil
+	}
+	return value
 }

@@ -72,7 +72,7 @@ func (s *Server) mutateOnce(ctx context.Context, q *request, e *cache.Entry, f c
 		return nil, err
 	}
 	attrs := q.attributes("UPDATE", obj, old)
-	if err := s.admission.Admit(ctx, attrs); err != nil {
+	if err := s.admit(ctx, q, attrs); err != nil {
 		return nil, err
 	}
 	release, err := s.services.assign(ctx, q, obj, old)
@@ -119,6 +119,10 @@ func (s *Server) replace(ctx context.Context, q *request, e *cache.Entry, obj ru
 		return s.remove(ctx, q, e, obj, value)
 	}
 	revision, err := s.store.Update(ctx, e.Key, value, e.Revision)
+	if smaller := s.smaller(q, obj, err); smaller != nil {
+		value = smaller
+		revision, err = s.store.Update(ctx, e.Key, value, e.Revision)
+	}
 	if err != nil {
 		return nil, err
 	}

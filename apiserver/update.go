@@ -23,6 +23,7 @@ func (s *Server) update(ctx context.Context, q *request) error {
 		return err
 	}
 	s.applyDefaults(q, obj)
+	q.dropDuplicateOwners(m, "")
 	e, err := s.mutate(ctx, q, s.tracked(q, func(runtime.Object) (runtime.Object, error) { return obj.DeepCopyObject(), nil }))
 	if apierrors.IsNotFound(err) && q.res.CreateOnUpdate && q.sub.Name == "" && m.GetUID() == "" {
 		m.SetResourceVersion("")
