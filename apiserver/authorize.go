@@ -304,12 +304,12 @@ type roles struct{ s *Server }
 
 // ClusterRoleBindings implements rbac.Lister.
 func (l roles) ClusterRoleBindings() ([]*rbacv1.ClusterRoleBinding, error) {
-	return listCached[*rbacv1.ClusterRoleBinding](l.s, "clusterrolebindings", "")
+	return listCached[*rbacv1.ClusterRoleBinding](l.s, rbacv1.SchemeGroupVersion.WithResource("clusterrolebindings"), "")
 }
 
 // RoleBindings implements rbac.Lister.
 func (l roles) RoleBindings(namespace string) ([]*rbacv1.RoleBinding, error) {
-	return listCached[*rbacv1.RoleBinding](l.s, "rolebindings", namespace)
+	return listCached[*rbacv1.RoleBinding](l.s, rbacv1.SchemeGroupVersion.WithResource("rolebindings"), namespace)
 }
 
 // ClusterRole implements rbac.Lister.
@@ -332,8 +332,8 @@ func getCached[T any](s *Server, resource, namespace, name string) (T, error) {
 	return decodeCached[T](s, res, e)
 }
 
-func listCached[T any](s *Server, resource, namespace string) ([]T, error) {
-	res := s.table.get(rbacv1.GroupName, "v1", resource)
+func listCached[T any](s *Server, gvr schema.GroupVersionResource, namespace string) ([]T, error) {
+	res := s.table.get(gvr.Group, gvr.Version, gvr.Resource)
 	var out []T
 	var errs []error
 	s.cache.Resource(res.prefix).Snapshot().Each(res.key(namespace, ""), "", func(e *cache.Entry) bool {

@@ -4,23 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
+	"time"
 
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	flowcontrolbootstrap "k8s.io/apiserver/pkg/apis/flowcontrol/bootstrap"
+
+	"github.com/kubesim/kubesim/apiserver/fairness"
+	"github.com/kubesim/kubesim/apiserver/rbac"
 )
+
+// queueTimeout is how long a request may wait for its turn, as in kube-apiserver.
+const queueTimeout = 15 * time.Second
 
 var (
 	flowSchemas    = flowcontrolv1.SchemeGroupVersion.WithResource("flowschemas")
 	priorityLevels = flowcontrolv1.SchemeGroupVersion.WithResource("prioritylevelconfigurations")
 )
 
-// keepFlowControl keeps the objects of API priority and fairness as they are in
-// Kubernetes: it creates those that every cluster has, and tells in the status of
-// a FlowSchema whether its priority level is there. They bound nothing: all
-// requests share one limit (see acquire).
+// keepFlowControl creates the objects of API priority and fairness that every
+// cluster has, keeps to those that there are, and tells in the status of a
+// FlowSchema whether its priority level is there.
 func (s *Server) keepFlowControl() {
 	if err := s.ensureFlowControl(s.ended); err != nil && s.ended.Err() == nil {
 		s.log.Error("Failed to create the objects of priority and fairness", "err", err)
@@ -29,6 +36,7 @@ func (s *Server) keepFlowControl() {
 	levels := s.cache.Resource(s.table.get(priorityLevels.Group, priorityLevels.Version, priorityLevels.Resource).prefix)
 	for {
 		schemaChanged, levelChanged := schemas.Changed(), levels.Changed()
+		s.configureFairness()
 		if err := s.noteDangling(s.ended); err != nil && s.ended.Err() == nil {
 			s.log.Error("Failed to update a FlowSchema", "err", err)
 		}
@@ -39,6 +47,58 @@ func (s *Server) keepFlowControl() {
 			return
 		}
 	}
+}
+
+// configureFairness takes over the objects as they are now; without any the
+// bootstrap ones count.
+func (s *Server) configureFairness() {
+	schemas, err := listCached[*flowcontrolv1.FlowSchema](s, flowSchemas, "")
+	if err != nil {
+		s.log.Error("Failed to read the FlowSchemas", "err", err)
+	}
+	levels, err := listCached[*flowcontrolv1.PriorityLevelConfiguration](s, priorityLevels, "")
+	if err != nil {
+		s.log.Error("Failed to read the PriorityLevelConfigurations", "err", err)
+	}
+	if len(schemas) == 0 || len(levels) == 0 {
+		schemas = slices.Concat(flowcontrolbootstrap.MandatoryFlowSchemas, flowcontrolbootstrap.SuggestedFlowSchemas)
+		levels = slices.Concat(flowcontrolbootstrap.MandatoryPriorityLevelConfigurations, flowcontrolbootstrap.SuggestedPriorityLevelConfigurations)
+	}
+	s.fairness.Configure(schemas, levels)
+}
+
+// fairly lets a request wait for its turn, or refuses it with 429. What stays open
+// for long, such as a watch, needs no seat.
+func (s *Server) fairly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a := attributesOf(r, userOf(r.Context()))
+		if isMaster(a.User) || isLong(a) { // exempt in every cluster
+			next.ServeHTTP(w, r)
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), queueTimeout)
+		seat, err := s.fairness.Acquire(ctx, &fairness.Request{
+			User: a.User, Verb: a.Verb, Group: a.Group, Resource: a.FullResource(), Namespace: a.Namespace, Path: a.Path,
+		})
+		cancel()
+		if err != nil {
+			s.writeError(w, r, form{media: mediaJSON}, apierrors.NewTooManyRequests("too many requests, please try again later", 1))
+			return
+		}
+		defer s.fairness.Release(seat)
+		w.Header().Set(flowcontrolv1.ResponseHeaderMatchedFlowSchemaUID, string(seat.Schema))
+		w.Header().Set(flowcontrolv1.ResponseHeaderMatchedPriorityLevelConfigurationUID, string(seat.Level))
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isLong tells whether a request stays open for as long as the client likes.
+func isLong(a *rbac.Attributes) bool {
+	switch a.Subresource {
+	case "exec", "attach", "portforward", "proxy", "log":
+		return true
+	}
+	return a.Verb == "watch"
 }
 
 func (s *Server) ensureFlowControl(ctx context.Context) error {

@@ -24,6 +24,7 @@ import (
 	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/apiserver/cache"
 	"github.com/kubesim/kubesim/apiserver/discovery"
+	"github.com/kubesim/kubesim/apiserver/fairness"
 	"github.com/kubesim/kubesim/apiserver/fieldmanager"
 	"github.com/kubesim/kubesim/apiserver/kinds"
 	"github.com/kubesim/kubesim/apiserver/openapi"
@@ -97,6 +98,7 @@ type Server struct {
 	authenticator *authentication.Authenticator
 	authorizer    *rbac.Authorizer
 	tokens        *authentication.Tokens
+	fairness      *fairness.Dispenser
 
 	metrics  *metrics
 	services *serviceAllocator
@@ -128,7 +130,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		cfg: cfg, log: cfg.Logger, clock: cfg.Clock, store: cfg.Store,
 		tracer: cfg.Tracer.Tracer("apiserver"),
 		cache:  cache.New(cfg.Store), codec: newCodec(kinds.Scheme()), metrics: newMetrics(cfg.Registry),
-		inFlight: make(chan struct{}, maxInFlight),
+		inFlight: make(chan struct{}, maxInFlight), fairness: fairness.New(maxInFlight),
 	}
 	s.types = fieldmanager.Builtin(s.codec.scheme)
 	s.table = newTable(s.cache, kinds.WithRules(kinds.Builtin(), s.now))

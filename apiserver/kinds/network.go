@@ -18,7 +18,7 @@ func discovery() []Kind {
 		Kind{Kind: "EndpointSlice", Resource: "endpointslices", Namespaced: true, Generation: true})
 }
 
-// flowcontrol is kept so that clients find it; nothing is throttled by it.
+// flowcontrol says who has to wait for whom, see package fairness.
 func flowcontrol() []Kind {
 	return in("flowcontrol.apiserver.k8s.io", "v1",
 		Kind{Kind: "FlowSchema", Resource: "flowschemas", Subresources: []Subresource{status()}, Generation: true},

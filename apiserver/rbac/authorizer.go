@@ -28,8 +28,8 @@ type Attributes struct {
 	Fields map[string]string
 }
 
-// resource is RESOURCE or RESOURCE/SUBRESOURCE, as rules have it.
-func (a *Attributes) resource() string {
+// FullResource is RESOURCE or RESOURCE/SUBRESOURCE, as rules have it.
+func (a *Attributes) FullResource() string {
 	if a.Subresource == "" {
 		return a.Resource
 	}
@@ -42,9 +42,9 @@ func (a *Attributes) String() string {
 	case a.Path != "":
 		return fmt.Sprintf("User %q cannot %s path %q", a.User.Username, a.Verb, a.Path)
 	case a.Namespace != "":
-		return fmt.Sprintf("User %q cannot %s resource %q in API group %q in the namespace %q", a.User.Username, a.Verb, a.resource(), a.Group, a.Namespace)
+		return fmt.Sprintf("User %q cannot %s resource %q in API group %q in the namespace %q", a.User.Username, a.Verb, a.FullResource(), a.Group, a.Namespace)
 	}
-	return fmt.Sprintf("User %q cannot %s resource %q in API group %q at the cluster scope", a.User.Username, a.Verb, a.resource(), a.Group)
+	return fmt.Sprintf("User %q cannot %s resource %q in API group %q at the cluster scope", a.User.Username, a.Verb, a.FullResource(), a.Group)
 }
 
 // Lister reads roles and bindings. What it returns must not be changed. A role
@@ -222,5 +222,5 @@ func has(list []string, want string) bool {
 
 // hasResource knows */SUBRESOURCE besides names.
 func hasResource(list []string, a *Attributes) bool {
-	return has(list, a.resource()) || a.Subresource != "" && slices.Contains(list, "*/"+a.Subresource)
+	return has(list, a.FullResource()) || a.Subresource != "" && slices.Contains(list, "*/"+a.Subresource)
 }
