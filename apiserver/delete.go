@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,8 +66,15 @@ func (s *Server) deleteOptions(q *request) (*metav1.DeleteOptions, error) {
 	if len(opts.DryRun) > 0 {
 		q.query.Set("dryRun", opts.DryRun[0])
 	}
+	if opts.PropagationPolicy == nil && opts.OrphanDependents == nil && q.res.OrphanByDefault && q.res.Group == batchv1.GroupName {
+		q.warn([]string{jobOrphans})
+	}
 	return opts, checkDeleteOptions(opts)
 }
+
+// jobOrphans warns of what only the deletion of Jobs does, for old times' sake;
+// ReplicationControllers do the same silently.
+const jobOrphans = "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning"
 
 func (s *Server) decodeDeleteOptions(q *request, into *metav1.DeleteOptions) error {
 	body, err := q.readBody()

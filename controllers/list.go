@@ -13,6 +13,7 @@ import (
 	"github.com/kubesim/kubesim/controllers/ephemeralvolume"
 	"github.com/kubesim/kubesim/controllers/expand"
 	"github.com/kubesim/kubesim/controllers/garbagecollector"
+	"github.com/kubesim/kubesim/controllers/job"
 	"github.com/kubesim/kubesim/controllers/namespace"
 	"github.com/kubesim/kubesim/controllers/nodeipam"
 	"github.com/kubesim/kubesim/controllers/nodelifecycle"
@@ -57,6 +58,7 @@ func list() []entry {
 		{"replicationcontroller-controller", replicationcontroller.New},
 		{"statefulset-controller", statefulset.New},
 		{"daemonset-controller", daemonset.New},
+		{"job-controller", job.New},
 		{"endpoints-controller", endpoints.New},
 		{"endpointslice-controller", endpointslice.New},
 		{"endpointslice-mirroring-controller", endpointslice.NewMirroring},

@@ -17,6 +17,8 @@ type Owner struct {
 	metav1.Object
 	Kind     schema.GroupVersionKind
 	Selector labels.Selector
+	// Finalizers are put on what is adopted.
+	Finalizers []string
 }
 
 // Claims says what an owner does about its possible children.
@@ -101,10 +103,14 @@ func (c Claimant[T]) mayAdopt(ctx context.Context, owner Owner) error {
 // The uid in both patches makes them fail on another object of the same name.
 
 func adoptPatch(owner Owner, child metav1.Object) []byte {
-	return encode(map[string]any{"metadata": map[string]any{
+	metadata := map[string]any{
 		"uid":             child.GetUID(),
 		"ownerReferences": []*metav1.OwnerReference{metav1.NewControllerRef(owner, owner.Kind)},
-	}})
+	}
+	if len(owner.Finalizers) > 0 {
+		metadata["finalizers"] = owner.Finalizers
+	}
+	return encode(map[string]any{"metadata": metadata})
 }
 
 func releasePatch(owner Owner, child metav1.Object) []byte {

@@ -114,4 +114,9 @@ func TestPatchesNameTheUID(t *testing.T) {
 	if got, want := string(releasePatch(newOwner(false), child)), `{"metadata":{"ownerReferences":[{"$patch":"delete","uid":"set"}],"uid":"child"}}`; got != want {
 		t.Errorf("release %s\nwant    %s", got, want)
 	}
+	owner := newOwner(false)
+	owner.Finalizers = []string{"example.com/track"}
+	if got := string(adoptPatch(owner, child)); !strings.Contains(got, `"finalizers":["example.com/track"]`) {
+		t.Errorf("adopt %s", got)
+	}
 }
