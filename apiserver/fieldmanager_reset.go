@@ -24,7 +24,7 @@ func (s *Server) resetFields(res *resource, sub string) map[fieldpath.APIVersion
 }
 
 func resetFilter(res *resource, sub string) fieldpath.Filter {
-	name := res.Resource
+	name := res.GroupResource().String()
 	if sub != "" {
 		name += "/" + sub
 	}
@@ -43,21 +43,24 @@ func resetFilter(res *resource, sub string) fieldpath.Filter {
 
 // resetFilters are those that differ from what most kinds have.
 var resetFilters = map[string]fieldpath.Filter{
-	"namespaces/finalize":                 without("status"),
-	"deployments/status":                  without("spec", "metadata.labels"),
-	"pods/status":                         without("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
-	"pods/ephemeralcontainers":            only([]any{"spec", "ephemeralContainers"}),
-	"pods/resize":                         onlyResources(),
-	"certificatesigningrequests/status":   without("spec", "status.conditions"),
-	"certificatesigningrequests/approval": without("spec", "status.certificate"),
-	"customresourcedefinitions/status":    without("metadata", "spec"),
-	"apiservices/status":                  without("metadata", "spec"),
-	"flowschemas/status":                  without("metadata", "spec"),
-	"prioritylevelconfigurations/status":  without("metadata", "spec"),
-	"volumeattachments/status":            without("metadata", "spec"),
-	"validatingadmissionpolicies/status":  without("metadata", "spec"),
-	"resourceclaims/status":               without("metadata", "spec"),
-	"storageversionmigrations/status":     without("metadata", "spec"),
+	"namespaces/finalize":      without("status"),
+	"deployments.apps/status":  without("spec", "metadata.labels"),
+	"pods/status":              without("spec", "metadata.deletionTimestamp", "metadata.ownerReferences"),
+	"pods/ephemeralcontainers": only([]any{"spec", "ephemeralContainers"}),
+	"pods/resize":              onlyResources(),
+	"certificatesigningrequests.certificates.k8s.io":                  without("spec", "status"),
+	"podcertificaterequests.certificates.k8s.io/status":               without("spec", "status.conditions"),
+	"devicetaintrules.resource.k8s.io/status":                         without("metadata", "spec"),
+	"certificatesigningrequests.certificates.k8s.io/status":           without("spec", "status.conditions"),
+	"certificatesigningrequests.certificates.k8s.io/approval":         without("spec", "status.certificate"),
+	"customresourcedefinitions.apiextensions.k8s.io/status":           without("metadata", "spec"),
+	"apiservices.apiregistration.k8s.io/status":                       without("metadata", "spec"),
+	"flowschemas.flowcontrol.apiserver.k8s.io/status":                 without("metadata", "spec"),
+	"prioritylevelconfigurations.flowcontrol.apiserver.k8s.io/status": without("metadata", "spec"),
+	"volumeattachments.storage.k8s.io/status":                         without("metadata", "spec"),
+	"validatingadmissionpolicies.admissionregistration.k8s.io/status": without("metadata", "spec"),
+	"resourceclaims.resource.k8s.io/status":                           without("metadata", "spec"),
+	"storageversionmigrations.storagemigration.k8s.io/status":         without("metadata", "spec"),
 }
 
 // without leaves out some fields.

@@ -61,12 +61,10 @@ type Kind struct {
 	// TypeConverter gives the schema by which managed fields and server-side apply
 	// tell fields apart: maps from lists, list maps from atomic lists. Nil is the
 	// shared converter of the built-in types. It is called at the first tracked
-	// write to the kind and at each one after, from many goroutines, so it is best
-	// a sync.OnceValues around managedfields.NewTypeConverter, whose schemas carry
-	// x-kubernetes-group-version-kind; a preserving converter,
-	// managedfields.NewDeducedTypeConverter, needs none. The converter must know
-	// all versions of the kind: a manager of fields in one that it does not know
-	// loses them.
+	// write to the kind, so it is best a sync.OnceValues around
+	// managedfields.NewTypeConverter, whose schemas carry
+	// x-kubernetes-group-version-kind. The converter must know all versions of the
+	// kind: fields that were set in one stay owned when another is written.
 	TypeConverter func() (managedfields.TypeConverter, error)
 	// DerivedAnnotation is one that Kubernetes makes of a hidden field when it shows
 	// a whole object, so that metadata alone lack it.
