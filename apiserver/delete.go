@@ -286,10 +286,5 @@ func (s *Server) deleteCollection(ctx context.Context, q *request) error {
 		}
 		deleted = append(deleted, out)
 	}
-	body, err := s.encodeList(ctx, q, metav1.ListMeta{ResourceVersion: formatRevision(p.revision)}, deleted)
-	if err != nil {
-		return err
-	}
-	write(q.w, http.StatusOK, q.form, body)
-	return nil
+	return s.writeList(ctx, q, metav1.ListMeta{ResourceVersion: formatRevision(p.revision)}, deleted)
 }

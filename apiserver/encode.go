@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -122,57 +121,72 @@ func (s *Server) tableRow(q *request, columns *printers.Columns, e *cache.Entry)
 	return row, nil
 }
 
-// listBytes writes a JSON list of stored objects without decoding them.
-func listBytes(res *resource, list metav1.ListMeta, entries []*cache.Entry) ([]byte, error) {
-	size := 256
-	for _, e := range entries {
-		size += len(e.JSON) + 1
-	}
-	var buf bytes.Buffer
-	buf.Grow(size)
-	head, err := json.Marshal(metav1.TypeMeta{Kind: res.ListKindName(), APIVersion: res.GroupVersionKind().GroupVersion().String()})
-	if err != nil {
-		return nil, err
-	}
-	metadata, err := json.Marshal(list)
-	if err != nil {
-		return nil, err
-	}
-	buf.Write(head[:len(head)-1])
-	buf.WriteString(`,"metadata":`)
-	buf.Write(metadata)
-	buf.WriteString(`,"items":[`)
-	for i, e := range entries {
-		if i > 0 {
-			buf.WriteByte(',')
-		}
-		writeItem(&buf, res, e)
-	}
-	buf.WriteString("]}\n")
-	return buf.Bytes(), nil
-}
-
-// writeItem writes an object of a list: built-in kinds leave kind and apiVersion out there.
-func writeItem(buf *bytes.Buffer, res *resource, e *cache.Entry) {
-	if res.Unstructured {
-		buf.Write(e.JSON)
-		return
-	}
-	buf.WriteByte('{')
-	buf.Write(e.JSON[len(res.head):])
-}
-
-// encodeList makes a list in the form asked for.
-func (s *Server) encodeList(ctx context.Context, q *request, list metav1.ListMeta, entries []*cache.Entry) ([]byte, error) {
+// writeList answers with a list of stored objects.
+func (s *Server) writeList(ctx context.Context, q *request, list metav1.ListMeta, entries []*cache.Entry) error {
 	if q.form.as != "Table" {
 		var err error
 		if entries, err = s.codec.shown(q.res, entries...); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if q.form.plain() && q.res.Storage == nil {
-		return listBytes(q.res, list, entries)
+		return s.streamList(q, list, entries)
 	}
+	body, err := s.encodeList(ctx, q, list, entries)
+	if err != nil {
+		return err
+	}
+	write(q.w, http.StatusOK, q.form, body)
+	return nil
+}
+
+// streamList writes a JSON list of stored objects without decoding them, and
+// without a copy of it all in memory.
+func (s *Server) streamList(q *request, list metav1.ListMeta, entries []*cache.Entry) error {
+	head, err := json.Marshal(metav1.TypeMeta{Kind: q.res.ListKindName(), APIVersion: q.res.GroupVersionKind().GroupVersion().String()})
+	if err != nil {
+		return err
+	}
+	metadata, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	head = append(append(append(head[:len(head)-1], `,"metadata":`...), metadata...), `,"items":[`...)
+	const tail = "]}\n"
+	size := len(head) + max(0, len(entries)-1) + len(tail)
+	for _, e := range entries {
+		open, rest := listItem(q.res, e)
+		size += len(open) + len(rest)
+	}
+	writeHeader(q.w, http.StatusOK, q.form, size)
+	out := s.sender(q.w)
+	defer out.release()
+	_, _ = out.Write(head) // the client is gone if it fails
+	for i, e := range entries {
+		if i > 0 {
+			_, _ = out.Write([]byte{','})
+		}
+		open, rest := listItem(q.res, e)
+		_, _ = out.Write(open)
+		if _, err := out.Write(rest); err != nil {
+			return err
+		}
+	}
+	_, _ = out.Write([]byte(tail))
+	return nil
+}
+
+// listItem is an object of a list, in two parts: built-in kinds leave kind and
+// apiVersion out there.
+func listItem(res *resource, e *cache.Entry) (open, rest []byte) {
+	if res.Unstructured {
+		return nil, e.JSON
+	}
+	return res.head[:1], e.JSON[len(res.head):]
+}
+
+// encodeList makes a list in a form that is not the stored one.
+func (s *Server) encodeList(ctx context.Context, q *request, list metav1.ListMeta, entries []*cache.Entry) ([]byte, error) {
 	switch q.form.as {
 	case "Table":
 		t, err := s.tableOf(q, entries)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 
@@ -48,12 +47,7 @@ func (s *Server) list(ctx context.Context, q *request) error {
 			meta.RemainingItemCount = &p.remaining
 		}
 	}
-	body, err := s.encodeList(ctx, q, meta, p.entries)
-	if err != nil {
-		return err
-	}
-	write(q.w, http.StatusOK, q.form, body)
-	return nil
+	return s.writeList(ctx, q, meta, p.entries)
 }
 
 // page reads the part of the list that the query asks for.

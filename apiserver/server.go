@@ -110,6 +110,7 @@ type Server struct {
 	discovery   *discovery.Handler
 	openapi     *openapi.Handler
 	handler     http.Handler
+	buffers     sync.Pool     // of senders
 	inFlight    chan struct{} // a place for each request being worked on
 
 	stop    context.CancelCauseFunc

@@ -111,6 +111,26 @@ func TestSlowBodies(t *testing.T) {
 	})
 }
 
+// A client that asks for a long list and does not read it is cut off.
+func TestDeafLists(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, stop := servePipes(t)
+		defer stop()
+		payload := `{"metadata":{"generateName":"c-"},"data":{"k":"` + strings.Repeat("x", 100<<10) + `"}}`
+		for range 5 {
+			p.do(t, "POST", "/api/v1/namespaces/default/configmaps", payload)
+		}
+		for _, accept := range []string{"application/json", "application/yaml"} {
+			began := time.Now()
+			deaf := p.dial(t, "GET /api/v1/configmaps HTTP/1.1\r\nHost: localhost\r\nAccept: "+accept+"\r\n\r\n")
+			time.Sleep(2 * time.Minute)
+			if got, err := io.ReadAll(deaf); err != nil || len(got) > 100<<10 {
+				t.Errorf("%s after %s: read %d bytes, %v", accept, time.Since(began), len(got), err)
+			}
+		}
+	})
+}
+
 // Many watches are open at once: each sees what happens, other requests are
 // answered, and a watch takes some tens of kilobytes.
 func TestManyWatches(t *testing.T) {

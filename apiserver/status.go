@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,9 +94,19 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, f form, err 
 
 // write sends an encoded answer.
 func write(w http.ResponseWriter, code int, f form, body []byte) {
-	w.Header().Set("Content-Type", f.contentType())
-	w.Header().Set("Cache-Control", "no-cache, private")
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(code)
+	writeHeader(w, code, f, len(body))
+	if len(body) > bufferedByHTTP {
+		connection := http.NewResponseController(w)
+		_ = connection.SetWriteDeadline(time.Now().Add(answerTimeout)) // in memory there are no deadlines
+		defer func() { _ = connection.SetWriteDeadline(time.Time{}) }()
+	}
 	_, _ = w.Write(body) // the client is gone if it fails
+}
+
+func writeHeader(w http.ResponseWriter, code int, f form, size int) {
+	h := w.Header()
+	h.Set("Content-Type", f.contentType())
+	h.Set("Cache-Control", "no-cache, private")
+	h.Set("Content-Length", strconv.Itoa(size))
+	w.WriteHeader(code)
 }

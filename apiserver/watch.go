@@ -27,8 +27,9 @@ const (
 	bookmarkEvery = time.Minute
 	// lastBookmark is how long a watch must have lasted to end with a bookmark.
 	lastBookmark = 2 * time.Second
-	// writeTimeout is how long one write to a watcher may take before it is cut off.
-	writeTimeout = 10 * time.Second
+	// gather is how long a watch that has just sent something waits for more, so
+	// that what happens in a burst goes out together.
+	gather = 2 * time.Millisecond
 )
 
 // watcher is one open watch.
@@ -40,7 +41,8 @@ type watcher struct {
 	bookmarks bool
 	sent      int64 // revision up to which the client has been told
 	headed    bool  // the columns of a Table were told
-	flush     func() error
+	out       *sender
+	gathers   bool // the client is behind a socket, where each send costs a system call
 }
 
 func (s *Server) watch(ctx context.Context, q *request) error {
@@ -52,7 +54,7 @@ func (s *Server) watch(ctx context.Context, q *request) error {
 	if err != nil {
 		return err
 	}
-	w := &watcher{s: s, q: q, sel: sel, opts: opts, bookmarks: opts.AllowWatchBookmarks}
+	w := &watcher{s: s, q: q, sel: sel, opts: opts, bookmarks: opts.AllowWatchBookmarks, out: s.sender(q.w)}
 	start, err := w.start(ctx)
 	if err != nil {
 		return err
@@ -63,7 +65,7 @@ func (s *Server) watch(ctx context.Context, q *request) error {
 	s.metrics.watches.Inc()
 	defer s.metrics.watches.Dec()
 	w.open()
-	defer w.release()
+	defer w.out.release()
 	if err := w.run(ctx, start); err != nil && ctx.Err() == nil {
 		w.send(watch.Error, func() (runtime.Object, error) { return statusOf(err), nil })
 	}
@@ -128,22 +130,12 @@ func (w *watcher) open() {
 	if f.media == mediaProtobuf {
 		f.exact += ";stream=watch"
 	}
-	controller := http.NewResponseController(w.q.w)
-	w.flush = func() error {
-		// Only a real connection has deadlines; others end with their context.
-		_ = controller.SetWriteDeadline(time.Now().Add(writeTimeout))
-		return controller.Flush()
-	}
 	h := w.q.w.Header()
 	h.Set("Content-Type", f.contentType())
 	h.Set("Cache-Control", "no-cache, private")
 	w.q.w.WriteHeader(http.StatusOK)
-	_ = w.flush()
-}
-
-// release takes the deadline off the connection, which serves other requests next.
-func (w *watcher) release() {
-	_ = http.NewResponseController(w.q.w).SetWriteDeadline(time.Time{})
+	w.gathers = w.out.setTimeout() == nil
+	_ = w.out.flush()
 }
 
 // run tells the client of events until the time is over. An error is told too.
@@ -163,7 +155,7 @@ func (w *watcher) run(ctx context.Context, b beginning) error {
 	if b.end && !w.bookmark(true) {
 		return nil
 	}
-	_ = w.flush()
+	_ = w.out.flush()
 	opened := w.s.clock.Now()
 	timeout := w.s.clock.NewTimer(w.timeout())
 	defer timeout.Stop()
@@ -183,13 +175,16 @@ func (w *watcher) run(ctx context.Context, b beginning) error {
 			if !w.sendEvents(events) {
 				return nil
 			}
+			if w.gathers {
+				time.Sleep(gather)
+			}
 			continue
 		}
 		w.sent = max(w.sent, seen)
 		select {
 		case <-more:
 		case <-ticks:
-			if !w.bookmark(false) || w.flush() != nil {
+			if !w.bookmark(false) || w.out.flush() != nil {
 				return nil
 			}
 		case <-timeout.C():
@@ -218,7 +213,7 @@ func (w *watcher) sendEvents(events []*cache.Event) bool {
 			return false
 		}
 	}
-	return w.flush() == nil
+	return w.out.flush() == nil
 }
 
 // sendEvent tells what an event means to this selection: an object that comes
@@ -304,7 +299,7 @@ func (w *watcher) send(t watch.EventType, object func() (runtime.Object, error))
 	}
 	b, err := w.frame(t, obj)
 	ok := w.write(b, err)
-	_ = w.flush()
+	_ = w.out.flush()
 	return ok
 }
 
@@ -313,7 +308,7 @@ func (w *watcher) write(b []byte, err error) bool {
 		w.s.log.Error("Failed to encode a watch event", "resource", w.q.res.Resource, "err", err)
 		return false
 	}
-	_, err = w.q.w.Write(b)
+	_, err = w.out.Write(b)
 	return err == nil
 }
 
