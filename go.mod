@@ -52,7 +52,11 @@ require (
 	sigs.k8s.io/yaml v1.6.0
 )
 
-require k8s.io/pod-security-admission v0.37.2 // indirect
+require (
+	github.com/coreos/go-oidc/v3 v3.21.0 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.4 // indirect
+	k8s.io/pod-security-admission v0.37.2 // indirect
+)
 
 require (
 	cel.dev/expr v0.25.2 // indirect

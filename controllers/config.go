@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"crypto"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -29,6 +31,11 @@ type Config struct {
 	ConcurrentSyncs int
 	// RootCA is the PEM bundle that every namespace gets in kube-root-ca.crt.
 	RootCA string
+	// TokenKey signs the tokens of ServiceAccounts that stand in Secrets. It must be
+	// the API server's for that to believe them; one of its own if nil.
+	TokenKey crypto.Signer
+	// Authority signs what CertificateSigningRequests ask for; nothing is signed if nil.
+	Authority *tls.Certificate
 	// ClusterCIDR is the network that nodes get their parts of; 10.244.0.0/16 if zero.
 	ClusterCIDR netip.Prefix
 }

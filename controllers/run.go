@@ -112,6 +112,7 @@ func (m *manager) construct(factory informers.SharedInformerFactory, events *eve
 		controller, err := e.construct(runner.Env{
 			Client: m.client, Metadata: m.metadata, Scales: m.scales, Mapper: m.mapper, RESTConfig: m.rest, Informers: factory, Events: events.recorder,
 			Clock: m.cfg.Clock, Logger: m.cfg.Logger.With("controller", e.name), RootCA: m.cfg.RootCA,
+			TokenKey: m.cfg.TokenKey, Authority: m.cfg.Authority,
 			ClusterCIDR: m.cfg.ClusterCIDR,
 		})
 		if err != nil {

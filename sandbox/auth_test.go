@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -187,4 +188,36 @@ func TestOpenAddresses(t *testing.T) {
 		}
 	}
 	start(t, sandbox.Config{HTTP: "0.0.0.0:0", HTTPAuth: sandbox.HTTPAuthRequired, APIOnly: true})
+}
+
+// TestLegacyToken has the controllers fill a Secret with a token, which the API
+// server believes.
+func TestLegacyToken(t *testing.T) {
+	s := start(t, sandbox.Config{HTTP: "127.0.0.1:0"})
+	ctx := t.Context()
+	admin := clientFor(t, s.RESTConfig())
+	if _, err := admin.CoreV1().ServiceAccounts("default").Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "robot"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: "t", Annotations: map[string]string{corev1.ServiceAccountNameKey: "robot"}}, Type: corev1.SecretTypeServiceAccountToken,
+	}
+	if _, err := admin.CoreV1().Secrets("default").Create(ctx, secret, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	for deadline := time.Now().Add(30 * time.Second); len(secret.Data[corev1.ServiceAccountTokenKey]) == 0; {
+		if time.Now().After(deadline) {
+			t.Fatal("nobody filled in the token")
+		}
+		time.Sleep(10 * time.Millisecond)
+		if secret, err = admin.CoreV1().Secrets("default").Get(ctx, "t", metav1.GetOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	robot := clientFor(t, &rest.Config{Host: s.URL(), BearerToken: string(secret.Data[corev1.ServiceAccountTokenKey])})
+	me, err := robot.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil || me.Status.UserInfo.Username != "system:serviceaccount:default:robot" {
+		t.Errorf("I am %+v, %v", me, err)
+	}
 }

@@ -10,6 +10,7 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/sandbox/pki"
 )
 
@@ -27,6 +28,9 @@ const (
 	HTTPAuthLocal    = "local"
 	HTTPAuthRequired = "required"
 )
+
+// OIDC is an issuer of ID tokens.
+type OIDC = authentication.OIDC
 
 // Config says what a sandbox is made of. The zero value is a control plane in
 // memory without nodes and without a listener.
@@ -72,6 +76,10 @@ type Config struct {
 	// AuditLog is the file to log requests to, "-" for standard output, "" for
 	// none; AuditPolicy is the file that says which, all of them if "".
 	AuditLog, AuditPolicy string
+	// OIDC is an issuer of ID tokens, nil for none; OIDCCAFile has the certificates
+	// that it is believed by, "" for the system's.
+	OIDC       *OIDC
+	OIDCCAFile string
 	// NoAnonymous refuses who has no credentials.
 	NoAnonymous bool
 

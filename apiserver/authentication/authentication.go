@@ -41,6 +41,8 @@ type Config struct {
 	Tokens *Tokens
 	// Bootstrap takes the tokens of Secrets in kube-system.
 	Bootstrap bool
+	// OIDC takes the ID tokens of an issuer; nil for none.
+	OIDC *OIDC
 	// TokenFile and PasswordFile hold static credentials.
 	TokenFile, PasswordFile *File
 	// Required asks for credentials over plain HTTP too; without it whoever comes
@@ -106,6 +108,10 @@ func (a *Authenticator) Token(ctx context.Context, token string, audiences []str
 	if a.cfg.Tokens != nil && a.cfg.Tokens.signed(token) {
 		user, good, err := a.cfg.Tokens.verify(ctx, token, audiences, a.cfg.Objects)
 		return authenticated(user), good, err
+	}
+	if a.cfg.OIDC != nil && a.cfg.OIDC.signed(token) {
+		user, err := a.cfg.OIDC.verify(ctx, token, a.cfg.Clock.Now)
+		return authenticated(user), a.own(audiences), err
 	}
 	if a.cfg.Bootstrap {
 		user, err := a.bootstrap(ctx, token)

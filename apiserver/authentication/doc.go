@@ -5,6 +5,7 @@
 //	certificate.go   X.509 client certificates: CN is the user, O are the groups
 //	serviceaccount.go  the JWTs of ServiceAccounts, bound to objects or legacy
 //	bootstrap.go     the tokens of Secrets in kube-system with which nodes join
+//	oidc.go          the ID tokens of an OpenID Connect issuer
 //	file.go          static bearer tokens and passwords from CSV files
 //
 // authentication.go tries them in Kubernetes' order. A credential that is wrong

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
@@ -19,11 +20,15 @@ func controllersCommand() *cobra.Command {
 	var elect bool
 	var selected []string
 	var syncs int
-	cmd := componentCommand("controllers", "Run the controllers", func(ctx context.Context, config *rest.Config, logger *slog.Logger) error {
-		return controllers.Run(ctx, controllers.Config{
-			RESTConfig: config, Logger: logger, LeaderElect: elect, Controllers: selected, ConcurrentSyncs: syncs,
-		})
+	var keys keyFlags
+	cmd := componentCommand("controllers", "Run the controllers", func(ctx context.Context, p part) error {
+		cfg := controllers.Config{RESTConfig: p.config, Logger: p.logger, LeaderElect: elect, Controllers: selected, ConcurrentSyncs: syncs}
+		if err := keys.load(p.dataDir, &cfg); err != nil {
+			return err
+		}
+		return controllers.Run(ctx, cfg)
 	})
+	keys.register(cmd.Flags())
 	cmd.Flags().BoolVar(&elect, "leader-elect", true, "work only while holding the Lease, so that several may run")
 	cmd.Flags().StringSliceVar(&selected, "controllers", []string{"*"}, "`names` of the controllers to run: * is all, -name leaves one out")
 	cmd.Flags().IntVar(&syncs, "concurrent-syncs", 5, "`number` of objects that each controller works on at a time")
@@ -33,8 +38,8 @@ func controllersCommand() *cobra.Command {
 func schedulerCommand() *cobra.Command {
 	var elect bool
 	var file string
-	cmd := componentCommand("scheduler", "Run the scheduler", func(ctx context.Context, config *rest.Config, logger *slog.Logger) error {
-		cfg := scheduler.Config{RESTConfig: config, Logger: logger, LeaderElect: elect}
+	cmd := componentCommand("scheduler", "Run the scheduler", func(ctx context.Context, p part) error {
+		cfg := scheduler.Config{RESTConfig: p.config, Logger: p.logger, LeaderElect: elect}
 		var err error
 		if cfg.Configuration, err = schedulerConfiguration("--config", file); err != nil {
 			return err
@@ -60,15 +65,26 @@ func schedulerConfiguration(flag, file string) (*configv1.KubeSchedulerConfigura
 
 func fakeletCommand() *cobra.Command {
 	var nodes int
-	cmd := componentCommand("fakelet", "Play the nodes of a cluster", func(ctx context.Context, config *rest.Config, logger *slog.Logger) error {
-		return fakelet.Run(ctx, fakelet.Config{RESTConfig: config, Logger: logger, Nodes: nodes})
+	cmd := componentCommand("fakelet", "Play the nodes of a cluster", func(ctx context.Context, p part) error {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		return fakelet.Run(ctx, fakelet.Config{RESTConfig: p.config, Logger: p.logger, Nodes: nodes, Listener: listener, Address: listener.Addr().String()})
 	})
 	cmd.Flags().IntVar(&nodes, "nodes", 3, "`number` of nodes")
 	return cmd
 }
 
+// part is what a component is run with.
+type part struct {
+	config  *rest.Config
+	logger  *slog.Logger
+	dataDir string
+}
+
 // componentCommand is a part that runs as a process of its own against any API server.
-func componentCommand(name, short string, run func(context.Context, *rest.Config, *slog.Logger) error) *cobra.Command {
+func componentCommand(name, short string, run func(context.Context, part) error) *cobra.Command {
 	var client clientFlags
 	var verbosity verbosity
 	cmd := &cobra.Command{
@@ -80,7 +96,7 @@ func componentCommand(name, short string, run func(context.Context, *rest.Config
 			if err != nil {
 				return err
 			}
-			return run(cmd.Context(), config, verbosity.logger(cmd.ErrOrStderr()))
+			return run(cmd.Context(), part{config, verbosity.logger(cmd.ErrOrStderr()), client.dataDir})
 		},
 	}
 	client.register(cmd.Flags())

@@ -31,6 +31,8 @@ type serverFlags struct {
 	tokenFile        string
 	passwordFile     string
 	anonymous        bool
+	oidc             sandbox.OIDC
+	oidcCA           string
 	auditLog         string
 	auditPolicy      string
 	verbosity        verbosity
@@ -50,6 +52,13 @@ func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.authorization, "authorization-mode", sandbox.AuthorizationRBAC, "who may do what: `RBAC or AlwaysAllow`")
 	flags.StringVar(&f.tokenFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
 	flags.StringVar(&f.passwordFile, "basic-auth-file", "", "CSV `file` of passwords: password,user,uid,\"group1,group2\"")
+	flags.StringVar(&f.oidc.IssuerURL, "oidc-issuer-url", "", "`URL` of an OpenID Connect issuer whose ID tokens are believed (default: none)")
+	flags.StringVar(&f.oidc.ClientID, "oidc-client-id", "", "client `ID` that the tokens must be for")
+	flags.StringVar(&f.oidc.UsernameClaim, "oidc-username-claim", "sub", "`claim` that is the user name")
+	flags.StringVar(&f.oidc.UsernamePrefix, "oidc-username-prefix", "", "`prefix` of user names, - for none (default: ISSUER# unless the claim is email)")
+	flags.StringVar(&f.oidc.GroupsClaim, "oidc-groups-claim", "", "`claim` that names groups")
+	flags.StringVar(&f.oidc.GroupsPrefix, "oidc-groups-prefix", "", "`prefix` of groups")
+	flags.StringVar(&f.oidcCA, "oidc-ca-file", "", "`file` with the certificates that the issuer is believed by (default: the system's)")
 	flags.StringVar(&f.auditLog, "audit-log", "", "`file` to log each request to, - for standard output (default: none)")
 	flags.StringVar(&f.auditPolicy, "audit-policy", "", "`file` with the audit.k8s.io/v1 Policy of what to log (default: the metadata of all)")
 	flags.BoolVar(&f.anonymous, "anonymous-auth", true, "let requests without credentials in as system:anonymous")
@@ -66,14 +75,18 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 		}
 		cleanup = func() { _ = os.RemoveAll(f.dataDir) }
 	}
-	return sandbox.Config{
+	cfg = sandbox.Config{
 		Store: f.store, DataDir: f.dataDir, NoFsync: f.ephemeral, EtcdListen: f.etcdListen, HTTP: f.http, HTTPS: f.https, HTTPSAnyPort: f.https == defaultTLSAddress,
 		EnableAdmissionPlugins: f.enableAdmission, DisableAdmissionPlugins: f.disableAdmission,
 		EventTTL: f.eventTTL, Authorization: f.authorization, HTTPAuth: f.httpAuth,
 		TokenFile: f.tokenFile, PasswordFile: f.passwordFile, NoAnonymous: !f.anonymous,
 		AuditLog: f.auditLog, AuditPolicy: f.auditPolicy,
 		Logger: f.verbosity.logger(stderr),
-	}, cleanup, nil
+	}
+	if f.oidc.IssuerURL != "" {
+		cfg.OIDC, cfg.OIDCCAFile = &f.oidc, f.oidcCA
+	}
+	return cfg, cleanup, nil
 }
 
 type upFlags struct {

@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"crypto"
+	"crypto/tls"
 	"log/slog"
 	"net/netip"
 
@@ -28,7 +30,9 @@ type Env struct {
 	Clock  clock.WithTicker
 	Logger *slog.Logger
 	// RootCA is the PEM bundle that pods verify the API server with.
-	RootCA string
+	RootCA    string
+	TokenKey  crypto.Signer    // of ServiceAccounts, may be nil
+	Authority *tls.Certificate // that signs certificates, may be nil
 	// ClusterCIDR is the network that nodes get their parts of.
 	ClusterCIDR netip.Prefix
 }

@@ -6,15 +6,17 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"math/big"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/golang-jwt/jwt/v5"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestIssue(t *testing.T) {
-	issuer, err := newIssuer()
+	issuer, err := newIssuer(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +36,7 @@ func TestIssue(t *testing.T) {
 	}
 	digest := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
 	r, s := new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])
-	if !ecdsa.Verify(&issuer.key.PublicKey, digest[:], r, s) {
+	if !ecdsa.Verify(issuer.key.Public().(*ecdsa.PublicKey), digest[:], r, s) {
 		t.Error("the signature is not the key's")
 	}
 	body, err := base64.RawURLEncoding.DecodeString(parts[1])
@@ -45,8 +47,8 @@ func TestIssue(t *testing.T) {
 	if err := json.Unmarshal(body, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := claims{"kubernetes/serviceaccount", "ns", "t", "robot", "u", "system:serviceaccount:ns:robot"}
-	if got != want {
+	want := claims{jwt.RegisteredClaims{Issuer: "kubernetes/serviceaccount", Subject: "system:serviceaccount:ns:robot"}, "ns", "t", "robot", "u"}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("claims %+v, want %+v", got, want)
 	}
 }

@@ -36,7 +36,7 @@ func NewTokens(env runner.Env) (runner.Controller, error) {
 	if err != nil {
 		return runner.Controller{}, fmt.Errorf("index of token Secrets: %w", err)
 	}
-	issuer, err := newIssuer()
+	issuer, err := newIssuer(env.TokenKey)
 	if err != nil {
 		return runner.Controller{}, err
 	}
