@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 )
@@ -404,4 +405,53 @@ func convertWidgets(w http.ResponseWriter, r *http.Request) {
 
 func certificateOf(server *httptest.Server) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+}
+
+// Clients that like protobuf best, such as controllers, get JSON of custom resources.
+func TestCustomResourceInProtobuf(t *testing.T) {
+	x := newExtension(t)
+	x.define(widgetDefinition(t, asIs), "Established", "True")
+	x.mustCreate(widget("v1", "a", map[string]any{"size": int64(1)}))
+	client, err := metadata.NewForConfig(&rest.Config{Host: x.url, QPS: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	widgets := client.Resource(schema.GroupVersionResource{Group: "example.com", Version: "v1", Resource: "widgets"}).Namespace("default")
+	list, err := widgets.List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(list.Items) != 1 || list.Items[0].Name != "a" {
+		t.Errorf("the list is %v, %v", list, err)
+	}
+	if err := widgets.DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		t.Error(err)
+	}
+	_, err = widgets.Get(t.Context(), "a", metav1.GetOptions{})
+	wantError(t, err, apierrors.IsNotFound, `widgets.example.com "a" not found`)
+}
+
+// Objects are stored in the version that the definition says now, from their next write on.
+func TestStorageVersion(t *testing.T) {
+	x := newExtension(t)
+	x.define(widgetDefinition(t, asIs), "Established", "True")
+	x.mustCreate(widget("v1", "a", map[string]any{"size": int64(1)}))
+	patch := []byte(`[{"op":"replace","path":"/spec/versions/0/storage","value":false},{"op":"replace","path":"/spec/versions/1/storage","value":true}]`)
+	crd, err := x.definitions().Patch(t.Context(), "widgets.example.com", types.JSONPatchType, patch, metav1.PatchOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored, _, _ := unstructured.NestedStringSlice(crd.Object, "status", "storedVersions"); !slices.Equal(stored, []string{"v1", "v1beta1"}) {
+		t.Errorf("stored versions are %v", stored)
+	}
+	before, err := x.widgets("v1").Get(t.Context(), "a", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A write that changes nothing but the stored version is a write.
+	after, err := x.widgets("v1").Update(t.Context(), before, metav1.UpdateOptions{})
+	if err != nil || after.GetResourceVersion() == before.GetResourceVersion() || after.GetAPIVersion() != "example.com/v1" {
+		t.Errorf("the object is %v, %v", after, err)
+	}
+	again, err := x.widgets("v1").Update(t.Context(), after, metav1.UpdateOptions{})
+	if err != nil || again.GetResourceVersion() != after.GetResourceVersion() {
+		t.Errorf("the object is written again: %v, %v", again, err)
+	}
 }

@@ -42,8 +42,9 @@ func (f form) plain() bool { return f.media == mediaJSON && f.as == "" && !f.pre
 // name tells forms apart, for what is encoded once and shared.
 func (f form) name() string { return f.media + ";" + f.as }
 
-// negotiate picks the best form that the client accepts.
-func negotiate(r *http.Request, verb string) (form, error) {
+// negotiate picks the best form that the client accepts. Whole custom resources have
+// no form in protobuf, but their metadata and answers such as Status do.
+func negotiate(r *http.Request, verb string, custom bool) (form, error) {
 	accept := r.Header.Get("Accept")
 	stream := verb == "watch"
 	pretty := wantsPretty(r)
@@ -51,12 +52,16 @@ func negotiate(r *http.Request, verb string) (form, error) {
 		return form{media: mediaJSON, stream: stream, pretty: pretty}, nil
 	}
 	for _, clause := range goautoneg.ParseAccept(accept) {
-		if f, ok := acceptable(clause, verb); ok {
+		if f, ok := acceptable(clause, verb); ok && !(custom && f.media == mediaProtobuf && f.as == "") {
 			f.stream, f.pretty = stream, pretty
 			return f, nil
 		}
 	}
 	types := []string{mediaJSON, mediaYAML, mediaProtobuf}
+	if custom {
+		return form{media: mediaJSON}, statusError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable, nil,
+			"only the following media types are accepted: %s", strings.Join(types, ", "))
+	}
 	if verb == "list" || verb == "watch" {
 		types = append(types, mediaJSON+";stream=watch", mediaProtobuf+";stream=watch")
 	}

@@ -79,10 +79,14 @@ func (s *Server) patcher(q *request, t types.PatchType, body []byte) (func([]byt
 		}
 		return s.strategicPatcher(q, body)
 	}
-	return nil, unsupportedPatch()
+	return nil, unsupportedPatch(q)
 }
 
-func unsupportedPatch() error {
+func unsupportedPatch(q *request) error {
+	if q.custom() {
+		return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, nil,
+			"the body of the request was in an unknown format - accepted media types include: %s, %s, %s", types.JSONPatchType, types.MergePatchType, types.ApplyYAMLPatchType)
+	}
 	return statusError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType, &metav1.StatusDetails{}, "415: Unsupported Media Type")
 }
 

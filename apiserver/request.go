@@ -28,6 +28,9 @@ type request struct {
 // dryRun is true when the request must not change anything.
 func (q *request) dryRun() bool { return q.query.Get("dryRun") == "All" }
 
+// custom is true when the request speaks of whole custom resources, not of a Scale.
+func (q *request) custom() bool { return q.res.Custom != nil && q.sub.Kind.Kind == "" }
+
 // subject is the resource that errors name: a subresource counts with its parent.
 func (q *request) subject() schema.GroupResource { return q.res.GroupResource() }
 
@@ -129,7 +132,7 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) (*request, erro
 		return nil, err
 	}
 	var err error
-	q.form, err = negotiate(r, q.verb)
+	q.form, err = negotiate(r, q.verb, q.custom())
 	return q, err
 }
 
@@ -141,6 +144,9 @@ func (q *request) allow(p path) error {
 	}
 	if p.subresource != "" {
 		sub, ok := q.res.subresource(p.subresource)
+		if !ok && q.res.Custom != nil {
+			return apierrors.NewNotFound(q.subject(), p.name)
+		}
 		if !ok {
 			return errNoResource
 		}
