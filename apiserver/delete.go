@@ -2,6 +2,7 @@ package apiserver
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -16,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubesim/kubesim/apiserver/cache"
+	"github.com/kubesim/kubesim/apiserver/validation"
 	"github.com/kubesim/kubesim/store"
 )
 
@@ -66,10 +67,13 @@ func (s *Server) deleteOptions(q *request) (*metav1.DeleteOptions, error) {
 	if len(opts.DryRun) > 0 {
 		q.query.Set("dryRun", opts.DryRun[0])
 	}
+	if errs := validation.DeleteOptions(opts); len(errs) > 0 {
+		return nil, apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
+	}
 	if opts.PropagationPolicy == nil && opts.OrphanDependents == nil && q.res.OrphanByDefault && q.res.Group == batchv1.GroupName {
 		q.warn([]string{jobOrphans})
 	}
-	return opts, checkDeleteOptions(opts)
+	return opts, nil
 }
 
 // jobOrphans warns of what only the deletion of Jobs does, for old times' sake;
@@ -90,30 +94,12 @@ func (s *Server) decodeDeleteOptions(q *request, into *metav1.DeleteOptions) err
 		decoder = s.codec.proto
 	}
 	want := schema.GroupVersionKind{Version: "v1", Kind: "DeleteOptions"}
-	if _, gvk, err := decoder.Decode(body, &want, into); err != nil {
+	_, gvk, err := decoder.Decode(body, &want, into)
+	if gvk != nil && *gvk == q.res.GroupVersionKind().GroupVersion().WithKind(want.Kind) && runtime.IsNotRegisteredError(err) {
+		err = json.Unmarshal(body, into) // options go by any version served, also of a custom resource
+	}
+	if err != nil {
 		return decodeError(gvk, want, body, err)
-	}
-	return nil
-}
-
-func checkDeleteOptions(o *metav1.DeleteOptions) error {
-	var errs field.ErrorList
-	if p := o.PropagationPolicy; p != nil {
-		if o.OrphanDependents != nil {
-			errs = append(errs, field.Invalid(field.NewPath("propagationPolicy"), o.PropagationPolicy, "orphanDependents and deletionPropagation cannot be both set"))
-		}
-		known := []string{string(metav1.DeletePropagationForeground), string(metav1.DeletePropagationBackground), string(metav1.DeletePropagationOrphan), "nil"}
-		if !slices.Contains(known[:3], string(*p)) {
-			errs = append(errs, field.NotSupported(field.NewPath("propagationPolicy"), p, known))
-		}
-	}
-	for _, v := range o.DryRun {
-		if v != metav1.DryRunAll {
-			errs = append(errs, field.NotSupported(field.NewPath("dryRun"), v, []string{metav1.DryRunAll}))
-		}
-	}
-	if len(errs) > 0 {
-		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ const mutateTries = 50
 
 // mutate is the compare-and-swap loop: read, change, write if nothing came
 // between. It begins with what the cache has, which may be old: so what fails
-// on it is tried again on what the store has.
+// on it, or leads to no write, is tried again on what the store has.
 func (s *Server) mutate(ctx context.Context, q *request, f change) (*cache.Entry, error) {
 	key := q.res.key(q.namespace, q.name)
 	e := s.cache.Resource(q.res.prefix).Get(key)
@@ -36,7 +36,7 @@ func (s *Server) mutate(ctx context.Context, q *request, f change) (*cache.Entry
 		if e != nil {
 			out, err = s.mutateOnce(ctx, q, e, f)
 		}
-		if err == nil {
+		if isWritten := out != e && !q.dryRun(); err == nil && (isWritten || isFresh) {
 			return out, nil
 		}
 		var conflict *store.ConflictError
@@ -44,7 +44,7 @@ func (s *Server) mutate(ctx context.Context, q *request, f change) (*cache.Entry
 		case errors.As(err, &conflict):
 			e, isFresh = cache.NewEntry(conflict.Current), true
 			continue
-		case isFresh || ctx.Err() != nil:
+		case err != nil && (isFresh || ctx.Err() != nil):
 			return nil, storeError(err, q.subject(), q.name)
 		}
 		newest, getErr := s.store.Get(ctx, key, 0)
@@ -52,7 +52,7 @@ func (s *Server) mutate(ctx context.Context, q *request, f change) (*cache.Entry
 			return nil, storeError(getErr, q.subject(), q.name)
 		}
 		if e != nil && newest.Revision == e.Revision {
-			return nil, storeError(err, q.subject(), q.name)
+			return out, storeError(err, q.subject(), q.name)
 		}
 		e, isFresh = cache.NewEntry(newest), true
 	}

@@ -122,7 +122,7 @@ func rules(now func() metav1.Time) map[string]Rules {
 		"resourceclaims.resource.k8s.io":                                  {Default: on(defaults.ResourceClaim), Validate: asks(validation.ResourceClaim)},
 		"resourceclaims/status.resource.k8s.io":                           {Prepare: keepMeta, Validate: asks(validation.ResourceClaimStatus)},
 		"resourceclaimtemplates.resource.k8s.io":                          {Default: on(defaults.ResourceClaimTemplate), Validate: asks(validation.ResourceClaimTemplate)},
-		"resourceslices.resource.k8s.io":                                  {Validate: asks(validation.ResourceSlice)},
+		"resourceslices.resource.k8s.io":                                  {Prepare: on2(strategy.ResourceSlice), Validate: asks(validation.ResourceSlice)},
 		"deviceclasses.resource.k8s.io":                                   {Validate: asks(validation.DeviceClass)},
 		"devicetaintrules.resource.k8s.io":                                {Validate: asks(validation.DeviceTaintRule)},
 		"devicetaintrules/status.resource.k8s.io":                         {Validate: asks(validation.DeviceTaintRuleStatus)},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	netutils "k8s.io/utils/net"
 	"k8s.io/utils/ptr"
 )
 
@@ -112,7 +113,8 @@ func addressFamilies(spec, old *corev1.ServiceSpec) {
 	if old != nil && isSingle && len(spec.IPFamilies) > 1 && slices.Equal(spec.IPFamilies, old.IPFamilies) {
 		spec.IPFamilies = spec.IPFamilies[:1]
 	}
-	if len(spec.IPFamilies) == 0 {
+	isIPv6 := len(spec.ClusterIPs) > 0 && netutils.IsIPv6String(spec.ClusterIPs[0]) // which the allocator refuses
+	if len(spec.IPFamilies) == 0 && !isIPv6 {
 		spec.IPFamilies = []corev1.IPFamily{corev1.IPv4Protocol}
 	}
 	if isHeadlessByHand && !isSingle && len(spec.IPFamilies) == 1 {
