@@ -103,19 +103,22 @@ func (s *scheduler) schedule(ctx context.Context, span oteltrace.Span, pod *fram
 	}
 	switch len(feasible) {
 	case 0:
-		explain(span, s.snapshot, diagnosis, profile.Scores{}, "")
-		s.preempt(ctx, attempt, diagnosis)
+		explain(span, s.snapshot, diagnosis, profile.Scores{}, "", s.preempt(ctx, attempt, diagnosis))
 		return placement{}, diagnosis, nil
 	case 1:
 		node := feasible[0].Name()
-		explain(span, s.snapshot, diagnosis, profile.Scores{Nodes: feasible}, node)
+		explain(span, s.snapshot, diagnosis, profile.Scores{Nodes: feasible}, node, nil)
 		return placement{node, fmt.Sprintf("%s, the only feasible node found of %d", node, diagnosis.NumNodes())}, nil, nil
 	}
 	scores := attempt.Score(feasible)
-	best := s.choose(scores.Totals)
+	best, ties := s.choose(scores.Totals)
 	node := feasible[best].Name()
-	explain(span, s.snapshot, diagnosis, scores, node)
-	return placement{node, fmt.Sprintf("%s of %d feasible, score %d", node, len(feasible), scores.Totals[best])}, nil, nil
+	explain(span, s.snapshot, diagnosis, scores, node, nil)
+	decision := fmt.Sprintf("%s of %d feasible, score %d", node, len(feasible), scores.Totals[best])
+	if ties > 1 {
+		decision += fmt.Sprintf(", drawn from the %d best", ties)
+	}
+	return placement{node, decision}, nil, nil
 }
 
 // findFeasible filters nodes until enough are found.
@@ -176,9 +179,10 @@ func enough(n, percentage int) int {
 	return max(n*percentage/100, fewest)
 }
 
-// choose returns the place of one of the largest scores, each with the same chance.
-func (s *scheduler) choose(scores []int64) int {
-	best, ties := 0, 1
+// choose returns the place of one of the largest scores, each with the same
+// chance, and how many there are.
+func (s *scheduler) choose(scores []int64) (best, ties int) {
+	ties = 1
 	for i := 1; i < len(scores); i++ {
 		switch {
 		case scores[i] > scores[best]:
@@ -190,5 +194,5 @@ func (s *scheduler) choose(scores []int64) int {
 			}
 		}
 	}
-	return best
+	return best, ties
 }

@@ -3,24 +3,24 @@ package scheduler
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"go.opentelemetry.io/otel/attribute"
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"github.com/kubesim/kubesim/scheduler/framework"
+	"github.com/kubesim/kubesim/scheduler/plugins/defaultpreemption"
 	"github.com/kubesim/kubesim/scheduler/profile"
 	"github.com/kubesim/kubesim/scheduler/queue"
 	"github.com/kubesim/kubesim/trace"
 )
 
-// Nodes is the attribute of a "schedule" span with what the plugins said of
-// the nodes: a JSON list of NodeVerdict, of at most maxExplained nodes.
-const Nodes = attribute.Key("kubesim.scheduler.nodes")
-
+// maxExplained is how many nodes the table in the trace has.
 const maxExplained = 20
 
-// NodeVerdict is a row of the table of nodes and plugins.
+// NodeVerdict is a row of the table of nodes and plugins, which a "schedule"
+// span has as trace.Nodes.
 type NodeVerdict struct {
 	Node     string        `json:"node"`
 	Chosen   bool          `json:"chosen,omitempty"`
@@ -28,6 +28,7 @@ type NodeVerdict struct {
 	Reasons  []string      `json:"reasons,omitempty"`
 	Score    int64         `json:"score,omitempty"` // the weighted sum
 	Scores   []PluginScore `json:"scores,omitempty"`
+	Victims  []string      `json:"victims,omitempty"` // pods to be preempted there
 }
 
 // PluginScore is what a plugin gave a node: as scored, brought into 0 to 100,
@@ -54,7 +55,7 @@ func (s *scheduler) startSpan(ctx context.Context, p *queue.Pod) (context.Contex
 
 // explain puts the table into the span: the chosen node, then other feasible
 // ones, then rejected ones.
-func explain(span oteltrace.Span, snapshot *framework.Snapshot, diagnosis *framework.Diagnosis, scores profile.Scores, chosen string) {
+func explain(span oteltrace.Span, snapshot *framework.Snapshot, diagnosis *framework.Diagnosis, scores profile.Scores, chosen string, preempted *defaultpreemption.Candidate) {
 	if !span.IsRecording() {
 		return
 	}
@@ -69,20 +70,36 @@ func explain(span oteltrace.Span, snapshot *framework.Snapshot, diagnosis *frame
 			rows = append(rows, feasibleRow(scores, i))
 		}
 	}
-	for _, node := range snapshot.Nodes {
+	nodes := snapshot.Nodes
+	if preempted != nil { // it must not be among those left out
+		nodes = append([]*framework.NodeInfo{snapshot.Node(preempted.Node)}, nodes...)
+	}
+	for _, node := range nodes {
 		if len(rows) >= maxExplained {
 			break
 		}
 		known := slices.ContainsFunc(rows, func(row NodeVerdict) bool { return row.Node == node.Name() })
 		if status := diagnosis.Status(node); status != nil && !known {
-			rows = append(rows, NodeVerdict{Node: node.Name(), Rejected: status.Plugin, Reasons: status.Reasons})
+			row := NodeVerdict{Node: node.Name(), Rejected: status.Plugin, Reasons: status.Reasons}
+			if preempted != nil && preempted.Node == node.Name() {
+				row.Victims = victims(preempted)
+			}
+			rows = append(rows, row)
 		}
 	}
 	table, err := json.Marshal(rows)
 	if err != nil {
 		return // no such value exists among the fields
 	}
-	span.SetAttributes(Nodes.String(string(table)))
+	span.SetAttributes(trace.Nodes.String(string(table)))
+}
+
+func victims(c *defaultpreemption.Candidate) []string {
+	var names []string
+	for _, v := range c.Victims {
+		names = append(names, fmt.Sprintf("%s with priority %d", key(v.Pod), v.Priority))
+	}
+	return names
 }
 
 func feasibleRow(scores profile.Scores, i int) NodeVerdict {

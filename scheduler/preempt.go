@@ -20,18 +20,18 @@ import (
 
 // preempt looks for a node on which the pod would fit without some less
 // important ones, and has them evicted. The pod is promised the node and tried
-// again when they are gone.
-func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagnosis *framework.Diagnosis) {
+// again when they are gone. It returns what was chosen, if anything.
+func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagnosis *framework.Diagnosis) *defaultpreemption.Candidate {
 	if diagnosis.PreFilter != nil {
 		// kube-scheduler asks its plugin for dynamic resources first, which looks for
 		// what it would have prepared had the pod not been rejected before, and says this.
 		diagnosis.PostFilter = "not found"
-		return
+		return nil
 	}
 	pod := attempt.Pod
 	args := s.profileFor(pod.Pod).preemption
 	if args == nil {
-		return
+		return nil
 	}
 	nominated := s.snapshot.Node(s.nominated.nodeFor(pod.Pod.UID))
 	var verdict *framework.Status
@@ -40,13 +40,13 @@ func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagn
 	}
 	if why := defaultpreemption.Eligible(pod, nominated, verdict); why != "" {
 		diagnosis.PostFilter = "preemption: " + why
-		return
+		return nil
 	}
 	candidates, trials := s.candidates(attempt, diagnosis, args)
 	if len(candidates) == 0 {
 		s.nominated.set(pod, "")
 		diagnosis.PostFilter = "preemption: " + trials.Message()
-		return
+		return nil
 	}
 	best := defaultpreemption.Pick(candidates)
 	s.nominated.set(pod, best.Node)
@@ -54,6 +54,7 @@ func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagn
 		best.Node, len(best.Victims))
 	s.metrics.victims.Add(float64(len(best.Victims)))
 	s.evictAll(ctx, pod, best)
+	return &best
 }
 
 // candidates tries the nodes where evictions could help. If they do nowhere,

@@ -212,7 +212,7 @@ func TestTrace(t *testing.T) {
 		if object.AsString() != "pods/default/a" || decision.AsString() != "node-1, the only feasible node found of 2" || woke.AsInt64() == 0 {
 			w.Errorf("the span says %v", spans[0].Attributes())
 		}
-		table, _ := attributes.Value(scheduler.Nodes)
+		table, _ := attributes.Value(trace.Nodes)
 		var rows []scheduler.NodeVerdict
 		if err := json.Unmarshal([]byte(table.AsString()), &rows); err != nil {
 			w.Fatal(err)

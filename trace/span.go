@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -36,6 +37,8 @@ type Span struct {
 	WokeObject string `json:"wokeBy,omitempty"`
 	Decision   string `json:"decision,omitempty"`
 	Error      string `json:"error,omitempty"`
+
+	Nodes json.RawMessage `json:"nodes,omitempty"`
 }
 
 func newSpan(ended sdktrace.ReadOnlySpan) Span {
@@ -84,6 +87,8 @@ func newSpan(ended sdktrace.ReadOnlySpan) Span {
 			s.WokeObject = attr.Value.AsString()
 		case Decision:
 			s.Decision = attr.Value.AsString()
+		case Nodes:
+			s.Nodes = json.RawMessage(attr.Value.AsString())
 		}
 	}
 	return s

@@ -20,6 +20,7 @@ const (
 	Woke            = attribute.Key("kubesim.woke")             // revision of the event that woke a reconcile (int)
 	WokeObject      = attribute.Key("kubesim.woke_by")          // object whose event that was
 	Decision        = attribute.Key("kubesim.decision")         // in words: "want 3, have 1, create 2"
+	Nodes           = attribute.Key("kubesim.nodes")            // JSON: what the scheduler's plugins said of nodes
 )
 
 // ObjectName forms the value of Object.

@@ -116,6 +116,23 @@ func run(filters []framework.PodFilter, node *framework.NodeInfo) *framework.Sta
 	return nil
 }
 
+// Rejections are what all plugins have against a node, for those who want to
+// know more than the first.
+func (a *Attempt) Rejections(node *framework.NodeInfo) []*framework.Status {
+	var all []*framework.Status
+	if a.NodeNames != nil && !a.NodeNames.Has(node.Name()) {
+		all = append(all, framework.RejectForGood(a.NarrowedBy[0], fmt.Sprintf("node(s) didn't satisfy plugin(s) %v", a.NarrowedBy)))
+	}
+	for _, f := range slices.Concat(a.local, a.cluster) {
+		status := f.Filter(node)
+		known := func(s *framework.Status) bool { return s.Plugin == status.Plugin }
+		if !status.OK() && !slices.ContainsFunc(all, known) {
+			all = append(all, status)
+		}
+	}
+	return all
+}
+
 func (a *Attempt) promised(node *framework.NodeInfo) []*framework.PodInfo {
 	if a.Nominated == nil {
 		return nil
