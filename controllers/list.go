@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/controllers/attachdetach"
+	"github.com/kubesim/kubesim/controllers/cronjob"
 	"github.com/kubesim/kubesim/controllers/daemonset"
 	"github.com/kubesim/kubesim/controllers/deployment"
 	"github.com/kubesim/kubesim/controllers/endpoints"
@@ -29,6 +30,7 @@ import (
 	"github.com/kubesim/kubesim/controllers/statefulset"
 	"github.com/kubesim/kubesim/controllers/tainteviction"
 	"github.com/kubesim/kubesim/controllers/ttl"
+	"github.com/kubesim/kubesim/controllers/ttlafterfinished"
 )
 
 // entry is one controller, under the name that kube-controller-manager's
@@ -59,6 +61,8 @@ func list() []entry {
 		{"statefulset-controller", statefulset.New},
 		{"daemonset-controller", daemonset.New},
 		{"job-controller", job.New},
+		{"cronjob-controller", cronjob.New},
+		{"ttl-after-finished-controller", ttlafterfinished.New},
 		{"endpoints-controller", endpoints.New},
 		{"endpointslice-controller", endpointslice.New},
 		{"endpointslice-mirroring-controller", endpointslice.NewMirroring},
