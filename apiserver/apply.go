@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/types"
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
@@ -21,15 +20,10 @@ import (
 // between reading and writing.
 const applyTries = 5
 
-// isApply is true for the patches of server-side apply.
-func isApply(t types.PatchType) bool {
-	return t == types.ApplyYAMLPatchType || t == types.ApplyCBORPatchType
-}
-
 // applies is true for a request of server-side apply, which knows whose fields it sets.
 func (q *request) applies() bool {
 	media, err := mediaOf(q.r)
-	return err == nil && q.verb == "patch" && isApply(types.PatchType(media))
+	return err == nil && q.verb == "patch" && types.PatchType(media) == types.ApplyYAMLPatchType
 }
 
 // apply makes the change of an applied configuration, which creates the object where
@@ -56,14 +50,16 @@ func (s *Server) apply(ctx context.Context, q *request, merge change) error {
 }
 
 // applyChange is what an applied configuration makes of an object.
-func (s *Server) applyChange(q *request, t types.PatchType, body []byte) (change, error) {
-	if err := q.checkOptions("PatchOptions", t); err != nil {
+func (s *Server) applyChange(q *request, body []byte) (change, error) {
+	if err := q.checkOptions("PatchOptions", types.ApplyYAMLPatchType); err != nil {
 		return nil, err
 	}
-	config, duplicates, err := decodeConfig(t, body)
+	content, err := decodeYAML(body)
 	if err != nil {
-		return nil, err
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
+	config := &unstructured.Unstructured{Object: content}
+	duplicates := yaml.UnmarshalStrict(body, &map[string]any{}) // keys that stand there twice
 	validation := q.query.Get("fieldValidation")
 	if duplicates != nil && validation != metav1.FieldValidationIgnore && validation != metav1.FieldValidationStrict {
 		q.warn([]string{duplicates.Error()})
@@ -117,21 +113,6 @@ func (s *Server) applied(q *request, live runtime.Object, config *unstructured.U
 		}
 	}
 	return obj, q.checkName(after)
-}
-
-// decodeConfig reads an applied configuration, and tells of keys that stand in it twice.
-func decodeConfig(t types.PatchType, body []byte) (config *unstructured.Unstructured, duplicates, err error) {
-	config = &unstructured.Unstructured{}
-	if t == types.ApplyCBORPatchType {
-		err = direct.Unmarshal(body, &config.Object) // which refuses duplicates
-	} else {
-		config.Object, err = decodeYAML(body)
-		duplicates = yaml.UnmarshalStrict(body, &map[string]any{})
-	}
-	if err != nil {
-		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-	}
-	return config, duplicates, nil
 }
 
 // decodeYAML is yaml.Unmarshal, but whole numbers stay such.

@@ -117,6 +117,9 @@ func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.
 	if errs := validate(q, obj, nil); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}
+	if err := s.mayCreate(q); err != nil {
+		return nil, err
+	}
 	if err := s.admission.Validate(ctx, q.attributes("CREATE", obj, nil)); err != nil {
 		return nil, err
 	}
@@ -147,6 +150,20 @@ func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.
 	}
 	s.wrote(ctx, q, revision, obj)
 	return cache.NewEntry(store.KeyValue{Key: key, Value: value, Revision: revision}), nil
+}
+
+// mayCreate refuses to create what a PUT or an apply speaks of for a user who may do
+// that but not create.
+func (s *Server) mayCreate(q *request) error {
+	if q.verb == "create" {
+		return nil
+	}
+	a := attributesOf(q.r, userOf(q.r.Context()))
+	a.Verb = "create"
+	if ok, reason := s.allowed(a); !ok {
+		return refusal(a, reason)
+	}
+	return nil
 }
 
 // dryEntry is the answer to a dry run: what would be stored, under the

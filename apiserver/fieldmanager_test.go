@@ -8,9 +8,12 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubesim/kubesim/store"
 )
@@ -112,5 +115,41 @@ func TestUntracked(t *testing.T) {
 	review, err = client.AuthorizationV1().SelfSubjectAccessReviews().Create(t.Context(), review, metav1.CreateOptions{FieldManager: "me"})
 	if err != nil || len(review.ManagedFields) != 1 || review.ManagedFields[0].Manager != "me" {
 		t.Errorf("a review: %v, %v", review.ManagedFields, err)
+	}
+}
+
+// Who may patch but not create gets nothing created by an apply.
+func TestApplyNeedsCreate(t *testing.T) {
+	url := startServer(t)
+	admin := newClient(t, url)
+	rules := []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"patch"}}}
+	if _, err := admin.RbacV1().Roles("default").Create(t.Context(), &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "patcher"}, Rules: rules}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "patcher"}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: "pat"}},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "patcher"},
+	}
+	if _, err := admin.RbacV1().RoleBindings("default").Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	pat, err := kubernetes.NewForConfig(&rest.Config{Host: url, QPS: -1, Impersonate: rest.ImpersonationConfig{UserName: "pat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply := func(client kubernetes.Interface, data string) error {
+		config := fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{%s}}`, data)
+		_, err := client.CoreV1().ConfigMaps("default").Patch(t.Context(), "c", types.ApplyPatchType, []byte(config), metav1.PatchOptions{FieldManager: "m"})
+		return err
+	}
+	const refusal = `configmaps "c" is forbidden: User "pat" cannot create resource "configmaps" in API group "" in the namespace "default"`
+	if err := apply(pat, ""); !apierrors.IsForbidden(err) || err.Error() != refusal {
+		t.Errorf("created without leave: %v", err)
+	}
+	if err := apply(admin, ""); err != nil {
+		t.Fatal(err)
+	}
+	if err := apply(pat, `"a":"1"`); err != nil {
+		t.Errorf("may patch what is there: %v", err)
 	}
 }

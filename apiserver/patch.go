@@ -35,7 +35,7 @@ func (s *Server) patch(ctx context.Context, q *request) error {
 	if err != nil {
 		return err
 	}
-	if isApply(t) && q.sub.Name == "" {
+	if t == types.ApplyYAMLPatchType && q.sub.Name == "" {
 		return s.apply(ctx, q, f)
 	}
 	e, err := s.mutate(ctx, q, f)
@@ -47,8 +47,8 @@ func (s *Server) patch(ctx context.Context, q *request) error {
 
 // patchChange is what a patch makes of an object of the row's version.
 func (s *Server) patchChange(q *request, t types.PatchType, body []byte) (change, error) {
-	if isApply(t) {
-		return s.applyChange(q, t, body)
+	if t == types.ApplyYAMLPatchType {
+		return s.applyChange(q, body)
 	}
 	apply, err := s.patcher(q, t, body)
 	if err != nil {
