@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"context"
-	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,10 +30,10 @@ func (s *Server) connect(q *request) handler {
 	case q.sub.Rules.Prepare != nil:
 		return s.own(q.verb)
 	}
-	return func(context.Context, *request) error {
-		return statusError(http.StatusNotImplemented, "NotImplemented", nil,
-			"the %s subresource of %s is not simulated yet", q.sub.Name, q.subject())
+	if h := s.onNode(q); h != nil {
+		return h
 	}
+	return func(context.Context, *request) error { return errNoResource }
 }
 
 // posted reads what is posted to a subresource that keeps nothing of its own,

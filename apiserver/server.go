@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -57,6 +58,9 @@ type Config struct {
 	AllowedHosts []string
 	// EventTTL is how long events are kept after their last write, an hour if 0.
 	EventTTL time.Duration
+	// DialKubelet reaches the kubelets in this process by the names of their nodes;
+	// others have an address.
+	DialKubelet func(ctx context.Context, node string) (net.Conn, error)
 	// Debug is served below /debug/kubesim/.
 	Debug http.Handler
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,6 +27,11 @@ type Config struct {
 	Nodes int
 	// Delay is how long the containers of a pod take to be created.
 	Delay time.Duration
+	// Listener takes connections for all kubelets; nobody can call them if it is nil.
+	Listener net.Listener
+	// Address is where clients reach the Listener, written to the nodes as an
+	// annotation; "" if they know by themselves.
+	Address string
 	// Workers is how many pods are written at once, 32 if 0.
 	Workers int
 }

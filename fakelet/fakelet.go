@@ -3,6 +3,8 @@ package fakelet
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"sync"
 	"time"
 
@@ -17,6 +19,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/kubesim/kubesim/fakelet/runtime"
+	"github.com/kubesim/kubesim/fakelet/server"
 	"github.com/kubesim/kubesim/trace"
 )
 
@@ -70,6 +73,7 @@ func newFakelet(cfg Config) (*fakelet, error) {
 	f.nodes = &nodes{
 		client: client, lister: nodeInformer.Lister(), clock: cfg.Clock, recorder: f.recorder,
 		hosts: newAddresses(), podCIDRs: newPodCIDRs(), missing: map[string]*corev1.Node{}, played: map[string]*playedNode{},
+		address: cfg.Address,
 	}
 	f.podWorker = newWorker("pod", cfg.Clock, cfg.Logger, nil)
 	env := environment{client: client, nodes: f.nodes}
@@ -157,8 +161,24 @@ func (f *fakelet) run(ctx context.Context) error {
 		return nil
 	}
 	running.Go(func() { f.podWorker.run(ctx, f.cfg.Workers) })
+	if f.cfg.Listener != nil {
+		running.Go(func() { f.serve(ctx) })
+	}
 	<-ctx.Done()
 	return nil
+}
+
+// serve answers for the kubelets until ctx ends.
+func (f *fakelet) serve(ctx context.Context) {
+	s := &http.Server{
+		Handler: server.New(api{f}, f.cfg.Clock, f.cfg.Logger), ReadHeaderTimeout: 10 * time.Second,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	stop := context.AfterFunc(ctx, func() { _ = s.Close() })
+	defer stop()
+	if err := s.Serve(f.cfg.Listener); err != nil && ctx.Err() == nil {
+		f.cfg.Logger.Error("Stopped answering for the kubelets", "err", err)
+	}
 }
 
 // synced waits until a handler has seen everything that was there at the start,

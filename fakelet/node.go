@@ -26,6 +26,10 @@ const (
 	// slowDelay is what a slow node takes longer to create containers.
 	slowDelay = 10 * time.Second
 
+	// addressAnnotation says where the kubelet of a Node answers, since its address
+	// leads nowhere.
+	addressAnnotation = "kubesim.io/kubelet-address"
+
 	kubeletVersion = "v1.37.2"
 	kubeletPort    = 10250
 

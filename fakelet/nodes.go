@@ -26,6 +26,7 @@ type nodes struct {
 	recorder *recorder
 	hosts    *addresses
 	podCIDRs *podCIDRs
+	address  string // of the kubelets' server, "" for none to tell
 
 	mu      sync.RWMutex
 	missing map[string]*corev1.Node // to register
@@ -256,10 +257,14 @@ func (n *nodes) forget(name string) {
 }
 
 // assignPodCIDR gives a node that has none its pod network. It stands in for the
-// node IPAM controller.
+// node IPAM controller. With the same write it says where the kubelet answers.
 func (n *nodes) assignPodCIDR(ctx context.Context, node *corev1.Node, p *playedNode) (*corev1.Node, error) {
-	if node.Spec.PodCIDR != "" {
+	told := n.address == "" || node.Annotations[addressAnnotation] == n.address
+	if node.Spec.PodCIDR != "" && told {
 		return node, nil
+	}
+	if node.Spec.PodCIDR != "" {
+		p.assigned = node.Spec.PodCIDR
 	}
 	if p.assigned == "" {
 		cidr, err := n.podCIDRs.take()
@@ -269,6 +274,9 @@ func (n *nodes) assignPodCIDR(ctx context.Context, node *corev1.Node, p *playedN
 		p.assigned = cidr
 	}
 	changed := node.DeepCopy()
+	if n.address != "" {
+		metav1.SetMetaDataAnnotation(&changed.ObjectMeta, addressAnnotation, n.address)
+	}
 	changed.Spec.PodCIDR, changed.Spec.PodCIDRs = p.assigned, []string{p.assigned}
 	return n.client.CoreV1().Nodes().Update(ctx, changed, metav1.UpdateOptions{})
 }

@@ -160,6 +160,14 @@ func (p *pods) facts(ctx context.Context, pod *corev1.Pod) (f facts, ok bool, er
 		}
 		f.podIP = addr.String()
 	}
+	if pod.Status.PodIP == "" { // what starts with this step has its address already
+		placed := *pod
+		placed.Status.HostIP, placed.Status.PodIP = hostIP, f.podIP
+		if pod.Spec.HostNetwork {
+			placed.Status.PodIP = hostIP
+		}
+		f.world = view{p.runs, &placed}
+	}
 	if pod.Status.StartTime == nil {
 		if f.refused = p.admit(pod); f.refused != nil {
 			return f, true, nil

@@ -407,7 +407,7 @@ func (v view) steady(c *corev1.Container, cs *corev1.ContainerStatus, probe *cor
 	}
 	switch {
 	case plan.Kind == runtime.Server && plan.Listens(port):
-		if probe.HTTPGet != nil && !plan.Answers(path, len(c.VolumeMounts) == 0) {
+		if probe.HTTPGet != nil && !plan.Answers(path, !shadows(c)) {
 			return nil
 		}
 		return &outcome{ok: true, steady: true}
@@ -415,6 +415,11 @@ func (v view) steady(c *corev1.Container, cs *corev1.ContainerStatus, probe *cor
 		return &outcome{steady: true, message: fmt.Sprintf("Get \"%s\": dial tcp %s: connect: connection refused", urlOf(probe.HTTPGet, host, port, path), net.JoinHostPort(host, fmt.Sprint(port)))}
 	}
 	return &outcome{steady: true, message: fmt.Sprintf("dial tcp %s: connect: connection refused", net.JoinHostPort(host, fmt.Sprint(port)))}
+}
+
+// shadows is true for a container whose volumes may cover what its image serves.
+func shadows(c *corev1.Container) bool {
+	return slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return !strings.HasPrefix(m.MountPath, "/var/run/secrets/") })
 }
 
 func (v view) target(c *corev1.Container, get *corev1.HTTPGetAction, tcp *corev1.TCPSocketAction, grpc *corev1.GRPCAction) (host string, port int, path string) {

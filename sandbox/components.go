@@ -33,7 +33,7 @@ func (s *Sandbox) parts() []component {
 		{"fakelet", func(ctx context.Context) error {
 			return fakelet.Run(ctx, fakelet.Config{
 				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger,
-				Registerer: s.registry, Nodes: s.cfg.Nodes,
+				Registerer: s.registry, Nodes: s.cfg.Nodes, Listener: s.kubelets,
 			})
 		}},
 	}

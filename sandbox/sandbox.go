@@ -44,6 +44,7 @@ type Sandbox struct {
 	components sync.WaitGroup
 	serving    sync.WaitGroup
 	failed     chan error
+	kubelets   *pipes // connections to the kubelets
 }
 
 // Start returns once the API server answers; the components come up beside it,
@@ -54,7 +55,7 @@ func Start(ctx context.Context, cfg Config) (*Sandbox, error) {
 	}
 	s := &Sandbox{
 		cfg: cfg, recorder: trace.NewRecorder(0), registry: prometheus.NewRegistry(),
-		failed: make(chan error, 1),
+		failed: make(chan error, 1), kubelets: newPipes(),
 	}
 	s.tracer = s.recorder.Provider()
 	if err := s.start(ctx); err != nil {
@@ -86,7 +87,7 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	s.server, err = apiserver.New(ctx, apiserver.Config{
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
 		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
-		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(),
+		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(), DialKubelet: s.kubelets.dial(s.cfg.APIOnly),
 		Audit: log, Authentication: believe, TokenKey: s.keys.ServiceAccount, AllowAll: s.cfg.Authorization == AuthorizationAlwaysAllow,
 	})
 	if err != nil {
