@@ -27,7 +27,7 @@ type codec struct {
 
 func newCodec(scheme *runtime.Scheme) *codec {
 	newJSON := func(o serializerjson.SerializerOptions) *serializerjson.Serializer {
-		return serializerjson.NewSerializerWithOptions(serializerjson.DefaultMetaFactory, scheme, scheme, o)
+		return serializerjson.NewSerializerWithOptions(metaFactory{}, scheme, scheme, o)
 	}
 	return &codec{
 		scheme:   scheme,

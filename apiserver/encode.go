@@ -15,32 +15,22 @@ import (
 	"github.com/kubesim/kubesim/apiserver/printers"
 )
 
-// writeEntry answers with an object as it is stored.
+// writeEntry answers with an object as it is stored; with the stored bytes
+// themselves where that is the form asked for.
 func (s *Server) writeEntry(q *request, code int, e *cache.Entry) error {
-	body, err := s.encodeEntry(q, e)
-	if err != nil {
-		return err
-	}
-	write(q.w, code, q.form, body)
-	return nil
-}
-
-// encodeEntry makes the form asked for of a stored object; the stored bytes
-// themselves where that is the form.
-func (s *Server) encodeEntry(q *request, e *cache.Entry) ([]byte, error) {
 	if q.form.plain() && q.res.Storage == nil {
 		shown, err := s.codec.shown(q.res, e)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		doc := shown[0].JSON
-		return append(doc[:len(doc):len(doc)], '\n'), nil
+		write(q.w, code, q.form, shown[0].JSON, []byte{'\n'})
+		return nil
 	}
 	obj, err := s.view(q, e)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return s.codec.encode(q.form, obj)
+	return s.writeObject(q, code, obj)
 }
 
 // view makes the object to encode for the form asked for.

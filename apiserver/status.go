@@ -92,15 +92,21 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, f form, err 
 	write(w, int(status.Code), f, body)
 }
 
-// write sends an encoded answer.
-func write(w http.ResponseWriter, code int, f form, body []byte) {
-	writeHeader(w, code, f, len(body))
-	if len(body) > bufferedByHTTP {
+// write sends an encoded answer, in parts.
+func write(w http.ResponseWriter, code int, f form, parts ...[]byte) {
+	size := 0
+	for _, part := range parts {
+		size += len(part)
+	}
+	writeHeader(w, code, f, size)
+	if size > bufferedByHTTP {
 		connection := http.NewResponseController(w)
 		_ = connection.SetWriteDeadline(time.Now().Add(answerTimeout)) // in memory there are no deadlines
 		defer func() { _ = connection.SetWriteDeadline(time.Time{}) }()
 	}
-	_, _ = w.Write(body) // the client is gone if it fails
+	for _, part := range parts {
+		_, _ = w.Write(part) // the client is gone if it fails
+	}
 }
 
 func writeHeader(w http.ResponseWriter, code int, f form, size int) {
