@@ -24,7 +24,7 @@ const maxInFlight = 600
 
 // filters are what every request passes before it is routed.
 func (s *Server) filters(next http.Handler) http.Handler {
-	return s.recover(s.guard(s.identify(s.fairly(s.authorize(next)))))
+	return compress(s.recover(s.guard(s.identify(s.fairly(s.authorize(next))))))
 }
 
 // recover answers a panic with 500 and keeps the server alive.
