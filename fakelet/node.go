@@ -17,12 +17,12 @@ import (
 const (
 	// fakeAnnotation, "true" on a Node, asks for it to be played.
 	fakeAnnotation = "kubesim.io/fake"
-	// kubeletAnnotation on a Node says how its kubelet is: stopped or partitioned, so
+	// KubeletAnnotation on a Node says how its kubelet is: stopped or partitioned, so
 	// that nothing is heard of it, or slow.
-	kubeletAnnotation  = "kubesim.io/kubelet"
-	kubeletStopped     = "stopped"
-	kubeletPartitioned = "partitioned"
-	kubeletSlow        = "slow"
+	KubeletAnnotation  = "kubesim.io/kubelet"
+	KubeletStopped     = "stopped"
+	KubeletPartitioned = "partitioned"
+	KubeletSlow        = "slow"
 	// slowDelay is what a slow node takes longer to create containers.
 	slowDelay = 10 * time.Second
 
@@ -41,14 +41,18 @@ const (
 )
 
 // off is true for a kubelet that does nothing, or of which nothing is heard.
-func off(mode string) bool { return mode == kubeletStopped || mode == kubeletPartitioned }
+func off(mode string) bool { return mode == KubeletStopped || mode == KubeletPartitioned }
 
 // isPlayed is true for a Node that this process stands for.
 func isPlayed(node *corev1.Node) bool { return node.Annotations[fakeAnnotation] == "true" }
 
 // newNode is the i-th of the nodes that are made at start, counted from 0.
 func newNode(i int) *corev1.Node {
-	name := fmt.Sprintf("node-%d", i+1)
+	return NewNode(fmt.Sprintf("node-%d", i+1), "zone-"+string(rune('a'+i%3)))
+}
+
+// NewNode is a Node that asks to be played.
+func NewNode(name, zone string) *corev1.Node {
 	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{
 		Name:        name,
 		Annotations: map[string]string{fakeAnnotation: "true"},
@@ -57,7 +61,7 @@ func newNode(i int) *corev1.Node {
 			corev1.LabelOSStable:       "linux",
 			corev1.LabelArchStable:     "amd64",
 			corev1.LabelTopologyRegion: "local",
-			corev1.LabelTopologyZone:   "zone-" + string(rune('a'+i%3)),
+			corev1.LabelTopologyZone:   zone,
 		},
 	}}
 }

@@ -38,7 +38,7 @@ type playedNode struct {
 	uid     types.UID
 	hostIP  string
 	podCIDR netip.Prefix // invalid while none is assigned
-	mode    string       // of kubeletAnnotation
+	mode    string       // of KubeletAnnotation
 
 	// The rest is used by the node's worker alone.
 	assigned      string // pod network as written
@@ -63,7 +63,7 @@ func (n *nodes) place(name string) (hostIP string, podCIDR netip.Prefix, ok bool
 func (n *nodes) slowness(name string) time.Duration {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
-	if p, ok := n.played[name]; ok && p.mode == kubeletSlow {
+	if p, ok := n.played[name]; ok && p.mode == KubeletSlow {
 		return slowDelay
 	}
 	return 0
@@ -87,7 +87,7 @@ func (n *nodes) cut(name string) bool {
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	p, ok := n.played[name]
-	return ok && p.mode == kubeletPartitioned
+	return ok && p.mode == KubeletPartitioned
 }
 
 // hasAddress is true for the address of a node that is played.
@@ -207,7 +207,7 @@ func (n *nodes) sync(ctx context.Context, name string) (ready, returned bool, af
 // switchMode notes what the node's annotation says of its kubelet. It returns true
 // when that comes back.
 func (n *nodes) switchMode(node *corev1.Node, p *playedNode) (returned bool) {
-	mode := node.Annotations[kubeletAnnotation]
+	mode := node.Annotations[KubeletAnnotation]
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	returned = off(p.mode) && !off(mode)

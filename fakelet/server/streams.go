@@ -11,9 +11,11 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/remotecommand"
+	"k8s.io/klog/v2"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 	"k8s.io/streaming/pkg/httpstream/wsstream"
@@ -152,7 +154,8 @@ func overWebSocket(w http.ResponseWriter, r *http.Request, want wanted) (*stream
 		"v4.channel.k8s.io": protocol(true), "v4.base64.channel.k8s.io": protocol(false), remotecommand.StreamProtocolV5Name: protocol(true),
 	})
 	conn.SetIdleTimeout(4 * time.Hour)
-	version, opened, err := conn.Open(w, r)
+	// That a client goes away is no error worth a line in the log.
+	version, opened, err := conn.Open(w, r.WithContext(klog.NewContext(r.Context(), logr.Discard())))
 	if err != nil {
 		return nil, err
 	}
