@@ -73,6 +73,9 @@ func (s *scheduler) bindNow(ctx context.Context, span oteltrace.Span, p *queue.P
 }
 
 func (s *scheduler) postBinding(ctx context.Context, pod *v1.Pod) error {
+	if e := s.binder(pod); e != nil {
+		return e.Bind(ctx, pod, pod.Spec.NodeName)
+	}
 	return s.client.CoreV1().Pods(pod.Namespace).Bind(ctx, &v1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
 		Target:     v1.ObjectReference{Kind: "Node", Name: pod.Spec.NodeName},

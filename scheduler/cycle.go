@@ -98,6 +98,9 @@ func (s *scheduler) schedule(ctx context.Context, span oteltrace.Span, pod *fram
 		return placement{}, diagnosis, nil
 	}
 	feasible, err := s.findFeasible(attempt, diagnosis)
+	if err == nil {
+		feasible, err = s.filterByExtenders(ctx, pod.Pod, feasible, diagnosis)
+	}
 	if err != nil {
 		return placement{}, nil, err
 	}
@@ -111,6 +114,7 @@ func (s *scheduler) schedule(ctx context.Context, span oteltrace.Span, pod *fram
 		return placement{node, fmt.Sprintf("%s, the only feasible node found of %d", node, diagnosis.NumNodes())}, nil, nil
 	}
 	scores := attempt.Score(feasible)
+	s.scoreByExtenders(ctx, pod.Pod, scores)
 	best, ties := s.choose(scores.Totals)
 	node := feasible[best].Name()
 	explain(span, s.snapshot, diagnosis, scores, node, nil)

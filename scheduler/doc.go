@@ -19,8 +19,9 @@
 //   - cache/: what is on which node, and snapshots of it
 //   - profile/: runs the plugins and remembers verdicts for alike pods
 //   - explain.go: the table of nodes and plugins in the trace
+//   - configuration/, profiles.go: what of all this a file changes, by schedulerName
+//   - extender/, extenders.go: servers that have a say
+//   - trial/: asks the plugins about one pod, outside a scheduler
 //
-// Left out against kube-scheduler so far: several profiles and their
-// configuration files, extenders, the plugins NodeVolumeLimits and
-// DynamicResources, gang scheduling, waiting on permit.
+// Left out against kube-scheduler so far: gang scheduling, waiting on permit.
 package scheduler

@@ -43,6 +43,7 @@ func (s *scheduler) preempt(ctx context.Context, attempt *profile.Attempt, diagn
 		return nil
 	}
 	candidates, trials := s.candidates(attempt, diagnosis, args)
+	candidates = s.preemptByExtenders(ctx, pod.Pod, candidates)
 	if len(candidates) == 0 {
 		s.nominated.set(pod, "")
 		diagnosis.PostFilter = "preemption: " + trials.Message()

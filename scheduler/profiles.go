@@ -12,6 +12,7 @@ import (
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/kubesim/kubesim/scheduler/extender"
 	"github.com/kubesim/kubesim/scheduler/framework"
 	"github.com/kubesim/kubesim/scheduler/plugins"
 	"github.com/kubesim/kubesim/scheduler/profile"
@@ -30,7 +31,7 @@ func newProfiles(config Config, handle framework.Handle) (map[string]*profileOf,
 	for i := range config.Configuration.Profiles {
 		p := &config.Configuration.Profiles[i]
 		name := ptr.Deref(p.SchedulerName, v1.DefaultSchedulerName)
-		set, err := plugins.For(handle, p)
+		set, err := plugins.For(handle, p, extender.IgnoredResources(config.Configuration.Extenders)...)
 		if err != nil {
 			return nil, fmt.Errorf("profile %s: %w", name, err)
 		}
@@ -53,6 +54,7 @@ func queueConfig(config Config, profiles map[string]*profileOf) queue.Config {
 			hints[plugin] = on // the same in all profiles
 		}
 	}
+	hints[extender.Name] = []framework.Hint{{On: framework.AnyEvent}}
 	return queue.Config{
 		Clock: config.Clock, Hints: hints,
 		InitialBackoff: time.Duration(ptr.Deref(config.Configuration.PodInitialBackoffSeconds, 1)) * time.Second,

@@ -16,6 +16,7 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 
 	"github.com/kubesim/kubesim/scheduler/cache"
+	"github.com/kubesim/kubesim/scheduler/extender"
 	"github.com/kubesim/kubesim/scheduler/framework"
 	"github.com/kubesim/kubesim/scheduler/queue"
 	"github.com/kubesim/kubesim/trace"
@@ -32,6 +33,7 @@ type scheduler struct {
 
 	pods       corelisters.PodLister
 	profiles   map[string]*profileOf // by spec.schedulerName
+	extenders  []*extender.Extender
 	binding    *cancels
 	queue      *queue.Queue
 	cache      *cache.Cache
@@ -99,12 +101,17 @@ func newScheduler(config Config, client kubernetes.Interface, factory informers.
 	if err != nil {
 		return nil, err
 	}
+	extenders, err := extender.New(config.Configuration.Extenders)
+	if err != nil {
+		return nil, err
+	}
 	s := &scheduler{
 		Config:     config,
 		client:     client,
 		tracer:     config.Tracer.Tracer(component),
 		pods:       podLister(factory),
 		profiles:   profiles,
+		extenders:  extenders,
 		binding:    newCancels(),
 		queue:      queue.New(queueConfig(config, profiles)),
 		cache:      cache.New(),

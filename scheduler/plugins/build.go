@@ -33,12 +33,14 @@ var outside = []string{"PrioritySort", "DefaultBinder", preemption, "DeferredPod
 
 const preemption = "DefaultPreemption"
 
-// For returns the plugins that a profile asks for.
-func For(handle framework.Handle, p *configv1.KubeSchedulerProfile) (Set, error) {
+// For returns the plugins that a profile asks for. The extended resources in
+// ignored are left to extenders.
+func For(handle framework.Handle, p *configv1.KubeSchedulerProfile, ignored ...string) (Set, error) {
 	args, err := parseArgs(p.PluginConfig)
 	if err != nil {
 		return Set{}, err
 	}
+	args.fit.IgnoredResources = append(args.fit.IgnoredResources, ignored...)
 	asked := p.Plugins
 	if asked == nil {
 		asked = &configv1.Plugins{}
