@@ -9,6 +9,7 @@ import (
 	"github.com/kubesim/kubesim/controllers/cronjob"
 	"github.com/kubesim/kubesim/controllers/daemonset"
 	"github.com/kubesim/kubesim/controllers/deployment"
+	"github.com/kubesim/kubesim/controllers/disruption"
 	"github.com/kubesim/kubesim/controllers/endpoints"
 	"github.com/kubesim/kubesim/controllers/endpointslice"
 	"github.com/kubesim/kubesim/controllers/ephemeralvolume"
@@ -55,6 +56,8 @@ func list() []entry {
 		{"pod-garbage-collector-controller", podgc.New},
 		{"ttl-controller", ttl.New},
 		{"resourcequota-controller", resourcequota.New},
+		{"disruption-controller", disruption.New},
+		{"stale-pod-disruption-controller", disruption.NewStale},
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},
 		{"replicationcontroller-controller", replicationcontroller.New},

@@ -52,10 +52,10 @@ func Tell(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, pha
 	if phase != "" && phase != pod.Status.Phase {
 		status["phase"] = phase
 	}
-	var changed []corev1.PodCondition
+	var changed []any
 	for _, condition := range conditions {
 		if SetCondition(pod.Status.DeepCopy(), condition) {
-			changed = append(changed, condition)
+			changed = append(changed, whole(condition))
 		}
 	}
 	if len(changed) > 0 {
@@ -73,6 +73,20 @@ func Tell(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, pha
 		return nil
 	}
 	return err
+}
+
+// whole is the patch that leaves nothing of an older condition of the type.
+func whole(condition corev1.PodCondition) map[string]any {
+	orNull := func(s string) any {
+		if s == "" {
+			return nil
+		}
+		return s
+	}
+	return map[string]any{
+		"type": condition.Type, "status": condition.Status, "reason": orNull(condition.Reason), "message": orNull(condition.Message),
+		"lastTransitionTime": condition.LastTransitionTime, "observedGeneration": condition.ObservedGeneration,
+	}
 }
 
 // Delete deletes this very pod; that it has gone already is no error. Without a
