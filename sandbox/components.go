@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 
 	"github.com/kubesim/kubesim/controllers"
@@ -21,7 +22,7 @@ func (s *Sandbox) parts() []component {
 		{"controllers", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Config{
 				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
-				RootCA: string(s.keys.CA.CertificatePEM()), Controllers: s.controllers(),
+				RootCA: string(s.keys.CA.CertificatePEM()), TokenKey: s.keys.ServiceAccount, Authority: s.authority(), Controllers: s.controllers(),
 			})
 		}},
 		{"scheduler", func(ctx context.Context) error {
@@ -41,10 +42,19 @@ func (s *Sandbox) parts() []component {
 
 // controllers names those that run.
 func (s *Sandbox) controllers() []string {
-	if s.cfg.Bare {
+	switch {
+	case len(s.cfg.Controllers) > 0:
+		return s.cfg.Controllers
+	case s.cfg.Bare:
 		return nil
 	}
 	return controllers.AddOns()
+}
+
+// authority is what signs certificates.
+func (s *Sandbox) authority() *tls.Certificate {
+	pair := s.keys.CA.TLS()
+	return &pair
 }
 
 // startComponents runs them until Close.
@@ -52,6 +62,9 @@ func (s *Sandbox) startComponents() {
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	for _, part := range s.parts() {
+		if part.name == "scheduler" && s.cfg.NoScheduler || part.name == "controllers" && s.cfg.NoControllers {
+			continue
+		}
 		s.components.Go(func() {
 			err := part.run(ctx)
 			if err == nil && ctx.Err() == nil {

@@ -59,6 +59,11 @@ type Config struct {
 	Bare bool
 	// Scheduler is the scheduler's configuration, the default one if nil.
 	Scheduler *configv1.KubeSchedulerConfiguration
+	// Controllers selects by name: "*" is all, "-name" leaves one out. Empty is all
+	// but, with Bare, the add-ons.
+	Controllers []string
+	// NoControllers and NoScheduler leave these parts out.
+	NoControllers, NoScheduler bool
 	// APIOnly leaves out the controllers, the scheduler and the nodes.
 	APIOnly bool
 	// Admission plugins on top of the default ones, and those left out.

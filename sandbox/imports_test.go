@@ -21,6 +21,7 @@ func allowed() map[string][]string {
 		"scheduler":   {"trace"},
 		"fakelet":     {"trace"},
 		"sandbox":     {"apiserver", "controllers", "fakelet", "scheduler", "store", "trace"},
+		"kubesimtest": {"sandbox", "trace"},
 		"bench":       {"store"}, // raw etcd, to measure beside the API server
 		"cmd":         {"bench", "controllers", "fakelet", "sandbox", "scheduler", "trace"},
 	}

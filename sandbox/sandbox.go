@@ -16,6 +16,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/cert"
 
 	"github.com/kubesim/kubesim/apiserver"
 	"github.com/kubesim/kubesim/apiserver/audit"
@@ -87,7 +88,7 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	s.server, err = apiserver.New(ctx, apiserver.Config{
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
 		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
-		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(), DialKubelet: s.kubelets.dial(s.cfg.APIOnly),
+		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(), DialKubelet: s.kubelets.dial(s.cfg.APIOnly), Metrics: !s.cfg.Bare && !s.cfg.APIOnly,
 		Audit: log, Authentication: believe, TokenKey: s.keys.ServiceAccount, AllowAll: s.cfg.Authorization == AuthorizationAlwaysAllow,
 	})
 	if err != nil {
@@ -128,7 +129,20 @@ func (s *Sandbox) authentication() (cfg authentication.Config, err error) {
 			return cfg, fmt.Errorf("%s: %w", f.flag, err)
 		}
 	}
-	return cfg, nil
+	if cfg.OIDC = s.cfg.OIDC; cfg.OIDC == nil {
+		return cfg, nil
+	}
+	if s.cfg.OIDCCAFile != "" {
+		certificates, err := cert.CertsFromFile(s.cfg.OIDCCAFile)
+		if err != nil {
+			return cfg, fmt.Errorf("--oidc-ca-file: %w", err)
+		}
+		cfg.OIDC.CA = x509.NewCertPool()
+		for _, c := range certificates {
+			cfg.OIDC.CA.AddCert(c)
+		}
+	}
+	return cfg, cfg.OIDC.Validate()
 }
 
 func openStore(ctx context.Context, cfg Config) (store.Store, error) {
