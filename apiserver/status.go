@@ -47,7 +47,7 @@ func storeError(err error, gr schema.GroupResource, name string) error {
 	case errors.As(err, &future):
 		return tooLargeVersion(future.Current+1, future.Current)
 	case errors.Is(err, store.ErrTooLarge):
-		return statusError(http.StatusRequestEntityTooLarge, metav1.StatusReasonRequestEntityTooLarge, nil, "etcdserver: request is too large")
+		return statusError(http.StatusInternalServerError, "", nil, "etcdserver: request is too large") // etcd's own words, and no reason
 	case errors.Is(err, context.Canceled):
 		return statusError(499, "", nil, "the request was canceled by the client")
 	case errors.Is(err, context.DeadlineExceeded):
