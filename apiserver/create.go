@@ -114,7 +114,7 @@ func (s *Server) validateAndCreate(ctx context.Context, q *request, obj runtime.
 	if err := s.checkEscalation(ctx, q, obj, nil); err != nil {
 		return nil, err
 	}
-	if errs := validate(q, obj, nil); len(errs) > 0 {
+	if errs := append(s.checkAdminAccess(ctx, obj), validate(q, obj, nil)...); len(errs) > 0 {
 		return nil, apierrors.NewInvalid(q.res.GroupVersionKind().GroupKind(), q.name, errs)
 	}
 	if err := s.mayCreate(q); err != nil {
