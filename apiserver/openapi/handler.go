@@ -146,13 +146,15 @@ func etagOf(path string, rows []*kinds.Kind) string {
 }
 
 // byPath sorts rows to the documents that describe them: one a group version, and
-// one for each document of discovery above.
+// one for each document of discovery above, but for the groups of custom resources.
 func byPath(rows []*kinds.Kind) map[string][]*kinds.Kind {
 	out := map[string][]*kinds.Kind{"version": nil, "api": nil, "apis": nil}
 	for _, k := range rows {
 		path := "api/" + k.Version
 		if k.Group != "" {
 			path = "apis/" + k.Group + "/" + k.Version
+		}
+		if k.Group != "" && !k.Unstructured {
 			out["apis/"+k.Group] = nil
 		}
 		out[path] = append(out[path], k)

@@ -62,7 +62,7 @@ func (c *collection) resource(k *kinds.Kind) (*resource, error) {
 func (o operation) bodies() []string {
 	switch {
 	case o.patch && o.custom:
-		return []string{"application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json"}
+		return []string{"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml"}
 	case o.patch:
 		return []string{
 			"application/apply-patch+yaml", "application/json-patch+json", "application/merge-patch+json",

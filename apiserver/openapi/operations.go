@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubesim/kubesim/apiserver/kinds"
@@ -91,7 +92,7 @@ func (r *resource) operation(verb string) operation {
 		o.path += "/{name}"
 	}
 	o.description = sentences[verb](r.Kind.Kind)
-	if o.list {
+	if o.list && !r.custom {
 		o.description = strings.Replace(o.description, "list", "list or watch", 1)
 	}
 	return o
@@ -126,7 +127,7 @@ func article(kind string) string {
 func (r *resource) newOperation(verb string) operation {
 	m := verbs[verb]
 	o := operation{
-		method: m.http, action: m.action, tag: tagOf(r.Group, r.Version), custom: r.custom,
+		method: m.http, action: m.action, tag: tagOf(r.Group, r.Version),
 		query: parametersOf(verb), codes: []int{200},
 	}
 	switch verb {
@@ -141,7 +142,23 @@ func (r *resource) newOperation(verb string) operation {
 	case "deletecollection":
 		o.body = deleteModel
 	}
+	if r.custom {
+		o.custom = true
+		o.likeCustom(verb)
+	}
 	return o
+}
+
+// likeCustom changes what Kubernetes describes in another way for custom resources.
+func (o *operation) likeCustom(verb string) {
+	switch verb {
+	case "get":
+		o.query = fieldsOf(metav1.GetOptions{})
+	case "patch":
+		o.codes = []int{200}
+	case "deletecollection":
+		o.query, o.body = parametersOf("list"), ""
+	}
 }
 
 // subOperation is that of a verb on a subresource.
@@ -151,6 +168,9 @@ func (r *resource) subOperation(sub kinds.Subresource, verb string, models map[s
 	o.kind, o.response = r.GroupVersionKind(), r.object
 	if sub.Kind.Kind != "" {
 		o.kind, o.response = sub.Kind, models[sub.Kind]
+	}
+	if r.custom {
+		o.kind = r.GroupVersionKind()
 	}
 	if o.body == r.object {
 		o.body = o.response

@@ -25,16 +25,20 @@ func documentV3(m *models, path string, rows []*kinds.Kind) (*spec3.OpenAPI, err
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) > 0 {
+	about := info()
+	switch {
+	case len(rows) > 0 && rows[0].Unstructured:
+		about = &spec.Info{InfoProps: spec.InfoProps{Title: "Kubernetes CRD Swagger", Version: "v0.1.0"}}
+	case len(rows) > 0:
 		o := c.discovery("/"+path+"/", metav1.APIResourceList{}.OpenAPIModelName(), "get available resources")
 		r := resource{Kind: rows[0]}
 		o.id, o.tag = "get"+r.title()+"APIResources", tagOf(r.Group, r.Version)
 		all = append(all, o)
-	} else {
+	default:
 		all = append(all, c.discoveryOf(path))
 	}
 	doc := &spec3.OpenAPI{
-		Version: "3.0.0", Info: info(), Paths: &spec3.Paths{Paths: map[string]*spec3.Path{}},
+		Version: "3.0.0", Info: about, Paths: &spec3.Paths{Paths: map[string]*spec3.Path{}},
 		Components: &spec3.Components{
 			Schemas:         map[string]*spec.Schema{},
 			SecuritySchemes: spec3.SecuritySchemes{"BearerToken": bearerToken()},
