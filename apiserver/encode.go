@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/tidwall/gjson"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -58,9 +59,10 @@ func (s *Server) writeObject(q *request, code int, obj runtime.Object) error {
 	return nil
 }
 
+// partial decodes an object's metadata alone.
 func partial(res *resource, e *cache.Entry) (*metav1.PartialObjectMetadata, error) {
 	var p metav1.PartialObjectMetadata
-	if err := json.Unmarshal(e.JSON, &p); err != nil {
+	if err := json.Unmarshal([]byte(gjson.GetBytes(e.JSON, "metadata").Raw), &p.ObjectMeta); err != nil {
 		return nil, err
 	}
 	if res.DerivedAnnotation != "" {
