@@ -115,6 +115,9 @@ func (a *aggregation) all() []*remote {
 // versions are the group versions of the remotes, for discovery.
 func (a *aggregation) versions() []discovery.Remote {
 	var out []discovery.Remote
+	if a.s.cfg.Metrics {
+		out = append(out, metricsVersion())
+	}
 	for _, r := range a.all() {
 		spec := r.service.Spec
 		v := discovery.Remote{Group: spec.Group, Version: spec.Version, GroupPriority: spec.GroupPriorityMinimum, VersionPriority: spec.VersionPriority}

@@ -20,6 +20,9 @@ func (s *Server) routes() http.Handler {
 	r.HandleFunc("/api/{version}", s.discovery.Resources)
 	r.HandleFunc("/apis", s.discovery.Groups)
 	r.HandleFunc("/apis/{group}", s.discovery.Group)
+	if s.cfg.Metrics {
+		r.PathPrefix(metricsPath).Handler(newMetricsAPI(s))
+	}
 	r.MatcherFunc(s.aggregation.forwarded).HandlerFunc(s.aggregation.forward)
 	r.HandleFunc("/apis/{group}/{version}", s.discovery.Resources)
 	r.PathPrefix("/api/").HandlerFunc(s.serveResource)

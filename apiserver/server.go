@@ -61,6 +61,8 @@ type Config struct {
 	// DialKubelet reaches the kubelets in this process by the names of their nodes;
 	// others have an address.
 	DialKubelet func(ctx context.Context, node string) (net.Conn, error)
+	// Metrics has the metrics API served, from what the kubelets report.
+	Metrics bool
 	// Debug is served below /debug/kubesim/.
 	Debug http.Handler
 }
