@@ -55,6 +55,7 @@ func BenchmarkThroughAPI(b *testing.B) {
 	defer watch.Stop()
 
 	b.ResetTimer()
+	before := cpu(b)
 	ctx, stop := context.WithCancel(ctx)
 	ended := make(chan error)
 	go func() {
@@ -70,6 +71,7 @@ func BenchmarkThroughAPI(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pods/s")
+	b.ReportMetric(float64((cpu(b)-before).Microseconds())/1000/float64(b.N), "cpu-ms/pod")
 	b.StopTimer()
 	stop()
 	if err := <-ended; err != nil {

@@ -49,6 +49,8 @@ func handle(config Config, client kubernetes.Interface, factory informers.Shared
 		Claims:                 factory.Core().V1().PersistentVolumeClaims().Lister(),
 		Volumes:                factory.Core().V1().PersistentVolumes().Lister(),
 		Classes:                factory.Storage().V1().StorageClasses().Lister(),
+		CSINodes:               factory.Storage().V1().CSINodes().Lister(),
+		Attachments:            factory.Storage().V1().VolumeAttachments().Lister(),
 	}
 }
 
@@ -80,6 +82,8 @@ func (s *scheduler) watch(factory informers.SharedInformerFactory) ([]toolscache
 		{factory.Core().V1().PersistentVolumeClaims().Informer(), "persistentvolumeclaims", framework.ClaimChange},
 		{factory.Core().V1().PersistentVolumes().Informer(), "persistentvolumes", framework.VolumeChange},
 		{factory.Storage().V1().StorageClasses().Informer(), "storageclasses.storage.k8s.io", framework.StorageClassChange},
+		{factory.Storage().V1().CSINodes().Informer(), "csinodes.storage.k8s.io", framework.CSIChange},
+		{factory.Storage().V1().VolumeAttachments().Informer(), "volumeattachments.storage.k8s.io", framework.CSIChange},
 	} {
 		if err := add(watched.informer, s.moveOn(watched.event, watched.resource)); err != nil {
 			return nil, err

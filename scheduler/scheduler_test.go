@@ -329,6 +329,36 @@ func TestVolumeIsBoundBeforeThePod(t *testing.T) {
 	})
 }
 
+func TestVolumeLimit(t *testing.T) {
+	inWorld(t, nil, []string{"metadata: {name: node-1}"}, func(w *world) {
+		limit := int32(1)
+		csiNode := &storagev1.CSINode{
+			ObjectMeta: metav1.ObjectMeta{Name: "node-1"},
+			Spec:       storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: "d", NodeID: "n", Allocatable: &storagev1.VolumeNodeResources{Count: &limit}}}},
+		}
+		csiNode, err := w.client.StorageV1().CSINodes().Create(w.Context(), csiNode, metav1.CreateOptions{})
+		w.must(nil, err)
+		for _, name := range []string{"a", "b"} {
+			volume, claim := &v1.PersistentVolume{}, &v1.PersistentVolumeClaim{}
+			w.decode(fmt.Sprintf("{metadata: {name: %s}, spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, csi: {driver: d, volumeHandle: %s}}}", name, name), volume)
+			w.decode(fmt.Sprintf(`{metadata: {name: %s, annotations: {pv.kubernetes.io/bind-completed: "yes"}}, spec: {volumeName: %s, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`, name, name), claim)
+			w.must(w.client.CoreV1().PersistentVolumes().Create(w.Context(), volume, metav1.CreateOptions{}))
+			w.must(w.client.CoreV1().PersistentVolumeClaims("default").Create(w.Context(), claim, metav1.CreateOptions{}))
+			w.create(fmt.Sprintf("{metadata: {name: %s}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: %s}}]}}", name, name))
+			w.settle()
+		}
+		w.create("{metadata: {name: shares}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: a}}]}}")
+		w.expectNode("a", "node-1")
+		w.expectNode("shares", "node-1")
+		w.expectUnscheduled("b", "Unschedulable", "0/1 nodes are available: 1 node(s) exceed max volume count. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.")
+		limit = 2
+		csiNode.Spec.Drivers[0].Allocatable.Count = &limit
+		w.must(w.client.StorageV1().CSINodes().Update(w.Context(), csiNode, metav1.UpdateOptions{}))
+		time.Sleep(2 * time.Second)
+		w.expectNode("b", "node-1")
+	})
+}
+
 // must fails the test on an error, which it takes together with the result.
 func (w *world) must(_ any, err error) {
 	w.Helper()

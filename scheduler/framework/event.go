@@ -19,7 +19,7 @@ const (
 	ClaimChange
 	VolumeChange
 	StorageClassChange
-	CSIChange // CSINode, CSIDriver, CSIStorageCapacity
+	CSIChange // CSINode, VolumeAttachment
 	NamespaceLabelUpdate
 	ServiceChange
 	Timeout // nothing happened for long: try all the same

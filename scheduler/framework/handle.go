@@ -22,6 +22,8 @@ type Handle struct {
 	Claims                 corelisters.PersistentVolumeClaimLister
 	Volumes                corelisters.PersistentVolumeLister
 	Classes                storagelisters.StorageClassLister
+	CSINodes               storagelisters.CSINodeLister
+	Attachments            storagelisters.VolumeAttachmentLister
 }
 
 // NamespaceLabels returns the labels of a namespace; none if it is not known.

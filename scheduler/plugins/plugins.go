@@ -15,6 +15,7 @@ import (
 	"github.com/kubesim/kubesim/scheduler/plugins/nodeports"
 	"github.com/kubesim/kubesim/scheduler/plugins/noderesources"
 	"github.com/kubesim/kubesim/scheduler/plugins/nodeunschedulable"
+	"github.com/kubesim/kubesim/scheduler/plugins/nodevolumelimits"
 	"github.com/kubesim/kubesim/scheduler/plugins/podtopologyspread"
 	"github.com/kubesim/kubesim/scheduler/plugins/schedulinggates"
 	"github.com/kubesim/kubesim/scheduler/plugins/tainttoleration"
@@ -59,6 +60,7 @@ func build(handle framework.Handle, a *args) []Row {
 			Strategy: a.strategy(), Ignored: a.fit.IgnoredResources, IgnoredGroups: a.fit.IgnoredResourceGroups,
 		}, Weight: 1, Local: true},
 		{Plugin: volumerestrictions.Plugin{Claims: handle.Claims}},
+		{Plugin: nodevolumelimits.Plugin{Handle: handle}},
 		{Plugin: volumebinding.New(handle, time.Duration(*a.volumes.BindTimeoutSeconds)*time.Second)},
 		{Plugin: volumezone.Plugin{Handle: handle}},
 		{Plugin: podtopologyspread.New(handle).WithDefaults(a.spreadDefaults()), Weight: 2},

@@ -81,6 +81,8 @@ func handleOf(ctx context.Context, client kubernetes.Interface) (framework.Handl
 		Claims:                 corelisters.NewPersistentVolumeClaimLister(l.add(core.PersistentVolumeClaims("").List(ctx, all))),
 		Volumes:                corelisters.NewPersistentVolumeLister(l.add(core.PersistentVolumes().List(ctx, all))),
 		Classes:                storagelisters.NewStorageClassLister(l.add(storage.StorageClasses().List(ctx, all))),
+		CSINodes:               storagelisters.NewCSINodeLister(l.add(storage.CSINodes().List(ctx, all))),
+		Attachments:            storagelisters.NewVolumeAttachmentLister(l.add(storage.VolumeAttachments().List(ctx, all))),
 	}
 	return handle, l.err
 }
