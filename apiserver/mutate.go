@@ -68,11 +68,10 @@ func (s *Server) mutateOnce(ctx context.Context, q *request, e *cache.Entry, f c
 	if err != nil {
 		return nil, err
 	}
-	if err := s.prepareUpdate(q, obj, old); err != nil {
+	if err := s.admit(ctx, q, q.attributes("UPDATE", obj, old)); err != nil {
 		return nil, err
 	}
-	attrs := q.attributes("UPDATE", obj, old)
-	if err := s.admit(ctx, q, attrs); err != nil {
+	if err := s.prepareUpdate(q, obj, old); err != nil {
 		return nil, err
 	}
 	release, err := s.services.assign(ctx, q, obj, old)

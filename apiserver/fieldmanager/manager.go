@@ -3,6 +3,7 @@ package fieldmanager
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,15 +103,13 @@ func (m *Manager) stamp(live, obj runtime.Object) error {
 	if err != nil {
 		return err
 	}
-	known := map[identity]*metav1.Time{}
-	for _, e := range before.GetManagedFields() {
-		known[identityOf(&e)] = e.Time
-	}
+	known := before.GetManagedFields()
 	entries := after.GetManagedFields()
 	for i := range entries {
-		if e := &entries[i]; e.Time != nil && !e.Time.Equal(known[identityOf(e)]) {
+		old := slices.ContainsFunc(known, func(e metav1.ManagedFieldsEntry) bool { return e.Time.Equal(entries[i].Time) })
+		if entries[i].Time != nil && !old {
 			now := m.Now()
-			e.Time = &now
+			entries[i].Time = &now
 		}
 	}
 	if len(entries) > 0 {

@@ -1,8 +1,12 @@
 package fieldmanager
 
 import (
+	"bytes"
+	"encoding/json"
 	"reflect"
+	"sync"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -40,11 +44,61 @@ func sparseStructs(a, b reflect.Value, depth int) {
 			y.SetZero()
 		case x.Kind() == reflect.Struct && depth > 1:
 			sparseStructs(x, y, depth-1)
-		case reflect.DeepEqual(x.Interface(), y.Interface()):
+		case sameValue(x, y):
 			x.SetZero()
 			y.SetZero()
 		}
 	}
+}
+
+// sameValue tells whether two values are the same to a client. A quantity is what it is
+// written as, however it came to be: one that was left out is 0.
+func sameValue(a, b reflect.Value) bool {
+	if reflect.DeepEqual(a.Interface(), b.Interface()) {
+		return true
+	}
+	if !hasQuantity(a.Type()) {
+		return false
+	}
+	x, err := json.Marshal(a.Interface())
+	if err != nil {
+		return false
+	}
+	y, err := json.Marshal(b.Interface())
+	return err == nil && bytes.Equal(x, y)
+}
+
+// quantities tells by type whether there may be a quantity in a value.
+var quantities sync.Map
+
+func hasQuantity(t reflect.Type) bool {
+	if known, ok := quantities.Load(t); ok {
+		return known.(bool)
+	}
+	found := findQuantity(t, map[reflect.Type]bool{})
+	quantities.Store(t, found)
+	return found
+}
+
+func findQuantity(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if t == reflect.TypeFor[resource.Quantity]() {
+		return true
+	}
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return findQuantity(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if findQuantity(t.Field(i).Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var managedFieldsType = reflect.TypeFor[[]metav1.ManagedFieldsEntry]()

@@ -2,6 +2,7 @@ package fieldmanager
 
 import (
 	"fmt"
+	"maps"
 	"math/rand"
 	"reflect"
 	"testing"
@@ -34,7 +35,7 @@ func TestUpdateLikeLibrary(t *testing.T) {
 			plain := newManager(t, k.GroupVersionKind())
 			ofMaps := plain.Config
 			ofMaps.Types = managedfields.NewDeducedTypeConverter()
-			maps, err := New(ofMaps)
+			ofMap, err := New(ofMaps)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +53,7 @@ func TestUpdateLikeLibrary(t *testing.T) {
 				accessor.SetManagedFields(nil)
 				objMap := asMap(t, obj)
 				live = bothWays(t, plain, live, obj, manager)
-				liveMap = bothWays(t, maps, liveMap, objMap, manager)
+				liveMap = bothWays(t, ofMap, liveMap, objMap, manager)
 			}
 		})
 	}
@@ -88,6 +89,65 @@ func TestCreateByShape(t *testing.T) {
 	}
 	if n := len(m.shapes.known); n != maxShapes {
 		t.Errorf("%d shapes are kept, want %d", n, maxShapes)
+	}
+}
+
+// A quantity that was left out is the 0 that it is written as.
+func TestQuantities(t *testing.T) {
+	m := newManager(t, corev1.SchemeGroupVersion.WithKind("Pod"))
+	live, obj := readPod(t), readPod(t)
+	live.UID = "u"
+	live.ManagedFields = []metav1.ManagedFieldsEntry{{
+		Manager: "a", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:hostname":{}}}`),
+	}}
+	for pod, divisor := range map[*corev1.Pod]resource.Quantity{live: {}, obj: resource.MustParse("0")} {
+		source := &pod.Spec.Volumes[0].Projected.Sources[0]
+		source.DownwardAPI = &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{{
+			Path: "cpu", ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu", Divisor: divisor},
+		}}}
+	}
+	if err := m.Update(live, obj, "b"); err != nil {
+		t.Fatal(err)
+	}
+	if len(obj.ManagedFields) != 1 {
+		t.Errorf("b wrote what was there and owns %v", obj.ManagedFields)
+	}
+}
+
+// The oldest writers are merged into one, which has the time of the younger of them.
+func TestManyUpdaters(t *testing.T) {
+	config := newManager(t, corev1.SchemeGroupVersion.WithKind("ConfigMap")).Config
+	now := int64(1e9)
+	config.Now = func() metav1.Time { return metav1.Unix(now, 0) }
+	m, err := New(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := m.Empty().(*corev1.ConfigMap)
+	for i := range maxUpdaters + 2 {
+		obj := live.DeepCopy()
+		obj.UID, obj.Data = "u", maps.Clone(live.Data)
+		if obj.Data == nil {
+			obj.Data = map[string]string{}
+		}
+		obj.Data[fmt.Sprint(i)] = "x"
+		now += 60
+		if err := m.Update(live, obj, fmt.Sprint("m", i)); err != nil {
+			t.Fatal(err)
+		}
+		live = obj
+	}
+	if n := len(live.ManagedFields); n != maxUpdaters {
+		t.Fatalf("%d entries, want %d", n, maxUpdaters)
+	}
+	for i, e := range live.ManagedFields {
+		want := fmt.Sprint("m", i+2)
+		if i == 0 {
+			want = "ancient-changes"
+		}
+		if at := int64(1e9) + 60*int64(i+3); e.Manager != want || e.Time.Unix() != at {
+			t.Errorf("entry %d is of %s at %d, want %s at %d", i, e.Manager, e.Time.Unix(), want, at)
+		}
 	}
 }
 
