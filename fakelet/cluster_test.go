@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"slices"
 	"sync"
 	"testing"
@@ -29,6 +30,8 @@ type cluster struct {
 	nodes   int
 	stop    context.CancelFunc
 	running sync.WaitGroup
+
+	kubelets pipes
 }
 
 // inCluster runs a test in virtual time.
@@ -56,8 +59,10 @@ func discard() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, ni
 func (c *cluster) start() {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.stop = cancel
+	c.kubelets = pipes{make(chan net.Conn)}
+	listener := c.kubelets
 	c.running.Go(func() {
-		if err := fakelet.Run(ctx, fakelet.Config{RESTConfig: c.config, Nodes: c.nodes, Logger: discard()}); err != nil {
+		if err := fakelet.Run(ctx, fakelet.Config{RESTConfig: c.config, Nodes: c.nodes, Logger: discard(), Listener: listener}); err != nil {
 			c.Errorf("Run: %v", err)
 		}
 	})
