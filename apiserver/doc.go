@@ -11,6 +11,13 @@
 //	encode.go     an object becomes bytes of the form asked for
 //	status.go     an error becomes a metav1.Status; the only place that does so
 //
+// Beside it:
+//
+//	follower.go     hears of changes to the objects that the server itself goes by
+//	definitions.go  CustomResourceDefinitions become rows of the table (package customresource)
+//	removal.go      the objects of a definition go before it does
+//	aggregation.go proxy.go resolve.go   APIServices and the servers behind them
+//
 // Guarantees:
 //
 //   - A write is one compare-and-swap in the store. A stale resourceVersion is
