@@ -472,6 +472,11 @@ func (v view) handle(ctx context.Context, container *runtime.Container, c *corev
 	}
 	host, port, path := v.target(c, get, tcp, grpc)
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		if host == v.pod.Status.PodIP { // which the cache may not know to run yet
+			if conn, err := container.Connect(port); err == nil {
+				return conn, nil
+			}
+		}
 		return v.runs.network.of(v.pod).Dial(ctx, host, port)
 	}
 	if get == nil {
