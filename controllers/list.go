@@ -20,6 +20,7 @@ import (
 	"github.com/kubesim/kubesim/controllers/nodeipam"
 	"github.com/kubesim/kubesim/controllers/nodelifecycle"
 	"github.com/kubesim/kubesim/controllers/persistentvolume"
+	"github.com/kubesim/kubesim/controllers/podautoscaler"
 	"github.com/kubesim/kubesim/controllers/podgc"
 	"github.com/kubesim/kubesim/controllers/protection"
 	"github.com/kubesim/kubesim/controllers/replicaset"
@@ -57,6 +58,7 @@ func list() []entry {
 		{"ttl-controller", ttl.New},
 		{"resourcequota-controller", resourcequota.New},
 		{"disruption-controller", disruption.New},
+		{"horizontal-pod-autoscaler-controller", podautoscaler.New},
 		{"stale-pod-disruption-controller", disruption.NewStale},
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},

@@ -11,6 +11,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubesim/kubesim/controllers"
 	"github.com/kubesim/kubesim/sandbox"
@@ -23,7 +24,11 @@ var apiAlone = sandbox.Config{APIOnly: true, DisableAdmissionPlugins: []string{"
 
 // start runs controllers beside the test; stop returns when they have ended.
 func (c *cluster) start(cfg controllers.Config) (stop func()) {
-	cfg.RESTConfig, cfg.Logger = c.RESTConfig(), slog.New(slog.DiscardHandler)
+	return c.startWith(c.RESTConfig(), cfg)
+}
+
+func (c *cluster) startWith(config *rest.Config, cfg controllers.Config) (stop func()) {
+	cfg.RESTConfig, cfg.Logger = config, slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() {
