@@ -19,11 +19,19 @@
 //   - A status is written when a container or the spec changes, not to restore
 //     what somebody else wrote. So a condition set by hand stays.
 //   - A pod whose containers start at once takes one write to be Running and Ready.
+//   - A server, or a command that only waits, costs no goroutine.
 //   - Events never hold up a pod. They are written behind it, and dropped when too
 //     many wait.
 //
-// Left out against a real kubelet: containers. A command that plainly ends
-// ("exit 3", "sleep 5", "echo …") ends, see exitOf; everything else is a server
-// that runs on. Probes, volumes, image pulls that fail, admission and eviction by
-// the node are left out as well.
+// What a decision needs to know of containers that run, it asks the world
+// (runs.go), which the containers of package runtime stand behind. Most containers
+// have none: of a server, or a command whose end can be seen, the plan says all.
+// Package server is the kubelets' HTTP API, network.go the simulated network.
+//
+// Users steer by annotations: kubesim.io/fail and kubesim.io/usage on a Pod,
+// kubesim.io/kubelet and kubesim.io/pressure on a Node.
+//
+// Left out against a real kubelet: images (what a container does is known from a
+// table, or guessed), cgroups and users, checkpoints, static pods, device plugins,
+// swap, garbage collection of images and containers.
 package fakelet
