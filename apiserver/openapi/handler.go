@@ -19,8 +19,12 @@ import (
 	"github.com/kubesim/kubesim/apiserver/kinds"
 )
 
-// prefixV3 is where the documents of version 3 are served.
-const prefixV3 = "/openapi/v3"
+const (
+	// prefixV3 is where the documents of version 3 are served.
+	prefixV3 = "/openapi/v3"
+	// Where the issuer of ServiceAccount tokens tells of itself.
+	issuerPath, keysPath = ".well-known/openid-configuration", "openid/v1/jwks"
+)
 
 // Handler serves the documents.
 type Handler struct {
@@ -87,8 +91,8 @@ func (h *Handler) serveIndex(w http.ResponseWriter, documents map[string]describ
 	for path, d := range documents {
 		index.Paths[path] = handler3.OpenAPIV3DiscoveryGroupVersion{ServerRelativeURL: urlOf(path, d.etag)}
 	}
-	w.Header().Set("Content-Type", mediaJSON)
-	_ = json.NewEncoder(w).Encode(index) // a client that is gone needs no answer
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8") // as Kubernetes has it
+	_ = json.NewEncoder(w).Encode(index)                        // a client that is gone needs no answer
 }
 
 func urlOf(path, hash string) string {
@@ -148,7 +152,7 @@ func etagOf(path string, rows []*kinds.Kind) string {
 // byPath sorts rows to the documents that describe them: one a group version, and
 // one for each document of discovery above, but for the groups of custom resources.
 func byPath(rows []*kinds.Kind) map[string][]*kinds.Kind {
-	out := map[string][]*kinds.Kind{"version": nil, "api": nil, "apis": nil}
+	out := map[string][]*kinds.Kind{"version": nil, "api": nil, "apis": nil, issuerPath: nil, keysPath: nil}
 	for _, k := range rows {
 		path := "api/" + k.Version
 		if k.Group != "" {

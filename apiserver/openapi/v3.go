@@ -75,6 +75,16 @@ func (c *collection) discoveryOf(path string) operation {
 		return c.discovery("/api/", metav1.APIVersions{}.OpenAPIModelName(), "get available API versions")
 	case "apis":
 		return c.discovery("/apis/", metav1.APIGroupList{}.OpenAPIModelName(), "get available API versions")
+	case issuerPath:
+		return operation{
+			path: "/" + issuerPath + "/", method: "get", id: "getServiceAccountIssuerOpenIDConfiguration", tag: "WellKnown",
+			description: "get service account issuer OpenID configuration, also known as the 'OIDC discovery doc'", codes: []int{http.StatusOK},
+		}
+	case keysPath:
+		return operation{
+			path: "/" + keysPath + "/", method: "get", id: "getServiceAccountIssuerOpenIDKeyset", tag: "openid",
+			description: "get service account issuer OpenID JSON Web Key Set (contains public token verification keys)", codes: []int{http.StatusOK},
+		}
 	}
 	return c.discovery("/"+path+"/", metav1.APIGroup{}.OpenAPIModelName(), "get information of a group")
 }
