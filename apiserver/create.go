@@ -178,8 +178,15 @@ func dryEntry(key string, value []byte, version string) *cache.Entry {
 
 // fillSystemFields sets what only the server may say of a new object.
 func (s *Server) fillSystemFields(m metav1.Object) {
+	wipeSystemFields(m)
 	m.SetCreationTimestamp(s.now())
 	m.SetUID(types.UID(uuid.NewUUID()))
+}
+
+// wipeSystemFields drops what a client has said of it.
+func wipeSystemFields(m metav1.Object) {
+	m.SetCreationTimestamp(metav1.Time{})
+	m.SetUID("")
 	m.SetDeletionTimestamp(nil)
 	m.SetDeletionGracePeriodSeconds(nil)
 	m.SetSelfLink("")

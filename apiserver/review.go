@@ -29,6 +29,7 @@ func (s *Server) review(q *request) handler {
 		if err := q.place(accessorOf(obj)); err != nil {
 			return err
 		}
+		wipeSystemFields(accessorOf(obj))
 		s.track(q, nil, obj) // a review shows them too
 		if errs := questionable(obj); len(errs) > 0 {
 			// The error of a question names no kind, as it has no name.
