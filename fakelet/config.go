@@ -25,6 +25,8 @@ type Config struct {
 	// Nodes is how many nodes are made at start: node-1 to node-N. Those that
 	// exist already are kept as they are.
 	Nodes int
+	// Pools are more nodes to make at start, of other sizes.
+	Pools []Pool
 	// Delay is how long the containers of a pod take to be created.
 	Delay time.Duration
 	// Listener takes connections for all kubelets; nobody can call them if it is nil.

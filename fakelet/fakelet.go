@@ -194,7 +194,7 @@ func synced(ctx context.Context, handler cache.ResourceEventHandlerRegistration)
 
 // register queues the nodes that are missing.
 func (f *fakelet) register() error {
-	if err := f.nodes.prepare(f.cfg.Nodes); err != nil {
+	if err := f.nodes.prepare(f.cfg.Nodes, f.cfg.Pools); err != nil {
 		return err
 	}
 	for name := range f.nodes.missing {

@@ -117,10 +117,19 @@ func (n *nodes) count() int {
 	return len(n.played)
 }
 
-// prepare readies the first n nodes for registration, those that are missing.
-func (n *nodes) prepare(count int) error {
+// prepare readies nodes for registration, those that are missing: the first of the
+// numbered ones, and those of pools.
+func (n *nodes) prepare(count int, pools []Pool) error {
+	wanted := make([]*corev1.Node, 0, count)
 	for i := range count {
-		node := newNode(i)
+		wanted = append(wanted, newNode(i))
+	}
+	for _, pool := range pools {
+		for i := range pool.Count {
+			wanted = append(wanted, pool.node(i))
+		}
+	}
+	for _, node := range wanted {
 		if _, err := n.lister.Get(node.Name); err == nil {
 			continue
 		}
