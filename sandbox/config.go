@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubesim/kubesim/apiserver/authentication"
+	"github.com/kubesim/kubesim/fakelet"
 	"github.com/kubesim/kubesim/sandbox/pki"
 )
 
@@ -64,6 +65,8 @@ type Config struct {
 	Controllers []string
 	// NoControllers and NoScheduler leave these parts out.
 	NoControllers, NoScheduler bool
+	// Pools are nodes of other sizes that are played as well.
+	Pools []fakelet.Pool
 	// APIOnly leaves out the controllers, the scheduler and the nodes.
 	APIOnly bool
 	// Admission plugins on top of the default ones, and those left out.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -194,4 +195,20 @@ func parseTaints(words []string) ([]corev1.Taint, error) {
 		out = append(out, corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)})
 	}
 	return out, nil
+}
+
+// readPools reads the file of --node-config; no file has none.
+func readPools(name string) ([]fakelet.Pool, error) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("--node-config: %w", err)
+	}
+	pools, err := fakelet.ParsePools(data)
+	if err != nil {
+		return nil, fmt.Errorf("--node-config %s: %w", name, err)
+	}
+	return pools, nil
 }

@@ -93,6 +93,7 @@ type upFlags struct {
 	serverFlags
 	schedulerConfig string
 
+	pools string
 	nodes int
 	bare  bool
 	files []string
@@ -117,6 +118,7 @@ reported with the API server's words and the cluster stays up.`,
 	f.register(cmd.Flags())
 	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "`number` of nodes")
 	cmd.Flags().StringVar(&f.schedulerConfig, "scheduler-config", "", "`file` with a KubeSchedulerConfiguration: profiles, plugins, extenders")
+	cmd.Flags().StringVar(&f.pools, "node-config", "", "`file` with pools of more nodes: sizes, zones, labels, taints, prices")
 	cmd.Flags().BoolVar(&f.bare, "bare", false, "leave add-ons out")
 	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, "`file` with manifests to post, - for stdin (repeatable)")
 	return cmd
@@ -139,6 +141,9 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 	}
 	defer cleanup()
 	cfg.Nodes, cfg.Bare = f.nodes, f.bare
+	if cfg.Pools, err = readPools(f.pools); err != nil {
+		return err
+	}
 	if cfg.Scheduler, err = schedulerConfiguration("--scheduler-config", f.schedulerConfig); err != nil {
 		return err
 	}
