@@ -6,7 +6,9 @@
 //	request.go    the path and query become a request: kind, verb, name, options
 //	negotiate.go  Accept becomes a form: JSON, YAML, protobuf; object, Table, metadata
 //	body.go       the body becomes an object, strict or not
-//	get.go list.go watch.go create.go update.go patch.go delete.go   the verbs
+//	get.go list.go watch.go create.go update.go patch.go apply.go delete.go   the verbs
+//	fieldmanager.go  who owns which field of an object (package fieldmanager)
+//	admit.go      the admission plugins (package admission), and what they leave behind
 //	mutate.go     the compare-and-swap loop under every write to an existing object
 //	encode.go     an object becomes bytes of the form asked for
 //	status.go     an error becomes a metav1.Status; the only place that does so

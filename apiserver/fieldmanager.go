@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/kubesim/kubesim/apiserver/fieldmanager"
@@ -57,11 +56,8 @@ func (s *Server) fieldManager(res *resource, sub string) (*fieldmanager.Manager,
 		return m.(*fieldmanager.Manager), nil
 	}
 	typesOf := s.types
-	switch {
-	case res.TypeConverter != nil:
+	if res.TypeConverter != nil {
 		typesOf = res.TypeConverter
-	case !s.isTyped(res):
-		typesOf = func() (managedfields.TypeConverter, error) { return managedfields.NewDeducedTypeConverter(), nil }
 	}
 	converter, err := typesOf()
 	if err != nil {
@@ -82,12 +78,6 @@ func (s *Server) fieldManager(res *resource, sub string) (*fieldmanager.Manager,
 	}
 	res.managers.Store(sub, m)
 	return m, nil
-}
-
-// isTyped is true for a kind with a type of its own: reviews and bindings, which are
-// not kept, have none in the schema of managed fields.
-func (s *Server) isTyped(res *resource) bool {
-	return !res.Unstructured && (res.Stored() || res.Kind.Kind == "Scale")
 }
 
 // manager is who the request's fields belong to: whom it names, else its client.
