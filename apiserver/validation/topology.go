@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -52,6 +53,8 @@ func inclusionPolicy(v *corev1.NodeInclusionPolicy, p *field.Path) field.ErrorLi
 	return supported(*v, p, corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore)
 }
 
+// spreadLabelKeys refuses keys that the selector has too. One requirement for
+// each of a pod's keys was added by the server itself; a second is the user's.
 func spreadLabelKeys(c *corev1.TopologySpreadConstraint, p *field.Path) field.ErrorList {
 	if len(c.MatchLabelKeys) == 0 {
 		return nil
@@ -62,8 +65,12 @@ func spreadLabelKeys(c *corev1.TopologySpreadConstraint, p *field.Path) field.Er
 		errs = append(errs, field.Forbidden(p, "must not be specified when labelSelector is not set"))
 	} else {
 		selected = sets.KeySet(c.LabelSelector.MatchLabels)
+		seen := sets.New[string]()
 		for _, r := range c.LabelSelector.MatchExpressions {
-			selected.Insert(r.Key)
+			if seen.Has(r.Key) || r.Operator != metav1.LabelSelectorOpIn || len(r.Values) != 1 {
+				selected.Insert(r.Key)
+			}
+			seen.Insert(r.Key)
 		}
 	}
 	return append(errs, each(c.MatchLabelKeys, p, func(key *string, p *field.Path) field.ErrorList {
