@@ -22,6 +22,7 @@ import (
 	"github.com/kubesim/kubesim/apiserver/audit"
 	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/sandbox/pki"
+	"github.com/kubesim/kubesim/sandbox/simclock"
 	"github.com/kubesim/kubesim/store"
 	"github.com/kubesim/kubesim/store/etcd"
 	"github.com/kubesim/kubesim/store/memory"
@@ -42,6 +43,7 @@ type Sandbox struct {
 
 	stop       context.CancelFunc // ends the components
 	requests   sync.WaitGroup     // of parts of this process
+	traffic    traffic
 	components sync.WaitGroup
 	serving    sync.WaitGroup
 	failed     chan error
@@ -187,6 +189,10 @@ func (s *Sandbox) openAudit() (*audit.Log, error) {
 func (s *Sandbox) debug() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(trace.SpansPath, s.recorder)
+	if control, ok := s.cfg.Clock.(*simclock.Clock); ok {
+		control.Settle(s.traffic.wait)
+		mux.Handle(simclock.Path, control)
+	}
 	return mux
 }
 
@@ -210,7 +216,7 @@ func (s *Sandbox) restConfigAs(user string, groups ...string) *rest.Config {
 	return &rest.Config{
 		Host: "http://localhost",
 		Transport: &transport{
-			handler: s.server.Handler(), running: &s.requests,
+			handler: s.server.Handler(), running: &s.requests, traffic: &s.traffic,
 			user: authenticationv1.UserInfo{Username: user, Groups: groups},
 		},
 		QPS: -1,

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 
@@ -24,12 +26,42 @@ const streamAbove = 64 << 10
 type transport struct {
 	handler http.Handler
 	running *sync.WaitGroup // handlers at work
+	traffic *traffic
 	user    authenticationv1.UserInfo
+}
+
+// traffic counts requests, to tell whether the parts of this process have come to rest.
+type traffic struct{ begun, ended atomic.Int64 }
+
+const (
+	// restInterval is how often wait looks, and restLooks how often it must see
+	// nothing new, restLimit how long it looks at all.
+	restInterval = 100 * time.Microsecond
+	restLooks    = 5
+	restLimit    = 100 * time.Millisecond
+)
+
+// wait returns when no request has been answered or begun for a while. Watches
+// count until they begin to stream.
+func (t *traffic) wait(ctx context.Context) {
+	deadline := time.Now().Add(restLimit)
+	quiet, last := 0, t.begun.Load()
+	for quiet < restLooks && ctx.Err() == nil && time.Now().Before(deadline) {
+		time.Sleep(restInterval)
+		begun := t.begun.Load()
+		if begun != last || t.ended.Load() != begun {
+			quiet, last = 0, begun
+			continue
+		}
+		quiet++
+	}
 }
 
 // RoundTrip serves the request on a goroutine of its own. It returns when the
 // handler flushes, has written much, or is done.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	t.traffic.begun.Add(1)
+	defer t.traffic.ended.Add(1)
 	// As over a socket, nothing of the client's context reaches the server but its end.
 	ctx, cancel := context.WithCancel(authentication.WithUser(context.Background(), t.user))
 	in := serverRequest(ctx, r)

@@ -15,7 +15,7 @@ import (
 // call sends a request to a handler through a transport.
 func call(ctx context.Context, t *testing.T, handler http.HandlerFunc, method, body string) (*http.Response, error) {
 	t.Helper()
-	rt := &transport{handler: handler, running: &sync.WaitGroup{}}
+	rt := &transport{handler: handler, running: &sync.WaitGroup{}, traffic: &traffic{}}
 	t.Cleanup(rt.running.Wait)
 	request, err := http.NewRequestWithContext(ctx, method, "http://localhost/path?q=1", strings.NewReader(body))
 	if err != nil {

@@ -49,6 +49,7 @@ func (f *apiserverFlags) run(ctx context.Context, started time.Time, stdout, std
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
+	f.ready()
 	fmt.Fprintf(stdout, "kubesim apiserver is ready: %s in %dms\n", s.URL(), time.Since(started).Milliseconds())
 	fmt.Fprintf(stdout, "  kubeconfig for the other parts: %s\n", sandbox.KubeconfigPath(cfg.DataDir))
 	releaseMemory()

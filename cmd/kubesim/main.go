@@ -40,6 +40,6 @@ The machines are pretend, the mechanisms are real.
 		SilenceErrors: true,
 	}
 	cmd.AddCommand(upCommand(started), apiserverCommand(started), controllersCommand(), schedulerCommand(), fakeletCommand(),
-		kubectlCommand(), traceCommand(), whyCommand(), nodeCommand(), benchCommand(), versionCommand())
+		kubectlCommand(), traceCommand(), whyCommand(), nodeCommand(), clockCommand(), benchCommand(), versionCommand())
 	return cmd
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubesim/kubesim/sandbox"
+	"github.com/kubesim/kubesim/sandbox/simclock"
 )
 
 // serverFlags are those that up and apiserver share.
@@ -26,6 +27,9 @@ type serverFlags struct {
 	enableAdmission  []string
 	disableAdmission []string
 	eventTTL         time.Duration
+	speed            float64
+	paused           bool
+	clock            *simclock.Clock // made by config
 	authorization    string
 	httpAuth         string
 	tokenFile        string
@@ -48,6 +52,8 @@ func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.enableAdmission, "enable-admission-plugins", nil, "admission `plugins` beside the default ones")
 	flags.StringSliceVar(&f.disableAdmission, "disable-admission-plugins", nil, "admission `plugins` to leave out")
 	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour, "how long events are kept after their last write")
+	flags.Float64Var(&f.speed, "speed", 1, "how many seconds of the cluster pass in one; see kubesim clock")
+	flags.BoolVar(&f.paused, "paused", false, "stop the clock once all is ready")
 	flags.StringVar(&f.httpAuth, "http-auth", sandbox.HTTPAuthLocal, "who comes by --http without credentials: `local or required`; local may do everything")
 	flags.StringVar(&f.authorization, "authorization-mode", sandbox.AuthorizationRBAC, "who may do what: `RBAC or AlwaysAllow`")
 	flags.StringVar(&f.tokenFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
@@ -65,6 +71,13 @@ func (f *serverFlags) register(flags *pflag.FlagSet) {
 	f.verbosity.flag(flags)
 }
 
+// ready does what is to be done once the server is.
+func (f *serverFlags) ready() {
+	if f.paused {
+		f.clock.Pause()
+	}
+}
+
 // config makes the sandbox's configuration; cleanup removes what was temporary.
 func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func(), err error) {
 	cleanup = func() {}
@@ -75,7 +88,12 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 		}
 		cleanup = func() { _ = os.RemoveAll(f.dataDir) }
 	}
+	if !(f.speed > 0) {
+		return sandbox.Config{}, nil, fmt.Errorf("--speed %v: must be more than 0", f.speed)
+	}
+	f.clock = simclock.New(f.speed)
 	cfg = sandbox.Config{
+		Clock: f.clock,
 		Store: f.store, DataDir: f.dataDir, NoFsync: f.ephemeral, EtcdListen: f.etcdListen, HTTP: f.http, HTTPS: f.https, HTTPSAnyPort: f.https == defaultTLSAddress,
 		EnableAdmissionPlugins: f.enableAdmission, DisableAdmissionPlugins: f.disableAdmission,
 		EventTTL: f.eventTTL, Authorization: f.authorization, HTTPAuth: f.httpAuth,
@@ -155,6 +173,7 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 	if err := s.WaitReady(ctx); err != nil {
 		return err
 	}
+	f.ready()
 	fmt.Fprintf(std.out, "kubesim is ready: %s (%d nodes) in %dms\n", s.URL(), f.nodes, time.Since(started).Milliseconds())
 	greet(std.out, s.URL(), cfg.DataDir)
 	if err := f.post(ctx, s, std); err != nil {
