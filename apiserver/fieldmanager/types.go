@@ -59,7 +59,8 @@ func (b *builtin) trusted(obj runtime.Object) (*typed.TypedValue, error) {
 		return nil, err
 	}
 	t := b.parser.Type(name)
-	return typed.AsTypedUnvalidated(v, t.Schema, t.TypeRef), nil //nolint:staticcheck // deprecated for being seldom worth it
+	//lint:ignore SA1019 deprecated for being seldom worth it
+	return typed.AsTypedUnvalidated(v, t.Schema, t.TypeRef), nil
 }
 
 // parseTypes reads the text above.
