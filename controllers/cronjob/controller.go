@@ -75,11 +75,15 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	if err != nil {
 		return 0, err
 	}
-	s := scene{cronJob: cronJob, jobs: children.Of[*batchv1.Job](c.cache.jobs, cronJob.UID), now: c.clock.Now()}
-	if !c.settled(key, s.jobs) {
+	if !c.settled(key, cronJob.UID) {
 		runner.Decide(ctx, "wait until the cache shows what was written last")
 		return 0, nil
 	}
+	// Again, now that the cache is known to show all that was written.
+	if cronJob, err = c.lister.CronJobs(key.Namespace).Get(key.Name); err != nil {
+		return 0, err
+	}
+	s := scene{cronJob: cronJob, jobs: children.Of[*batchv1.Job](c.cache.jobs, cronJob.UID), now: c.clock.Now()}
 	if s.missing, err = c.missing(ctx, s); err != nil {
 		return 0, err
 	}
@@ -94,9 +98,9 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	return p.again, failed
 }
 
-func (c *Controller) settled(key runner.Key, jobs []*batchv1.Job) bool {
+func (c *Controller) settled(key runner.Key, owner types.UID) bool {
 	alive := func(uid types.UID) bool {
-		for _, job := range jobs {
+		for _, job := range children.Of[*batchv1.Job](c.cache.jobs, owner) {
 			if job.UID == uid {
 				return job.DeletionTimestamp == nil
 			}

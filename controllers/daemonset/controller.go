@@ -136,6 +136,14 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	if err != nil {
 		return 0, err
 	}
+	if !c.settled(key, ds.UID) {
+		runner.Decide(ctx, "wait until the cache shows what was written last")
+		return 0, nil
+	}
+	// Again, now that the cache is known to show all that was written.
+	if ds, err = c.lister.DaemonSets(key.Namespace).Get(key.Name); err != nil {
+		return 0, err
+	}
 	selector, err := metav1.LabelSelectorAsSelector(ds.Spec.Selector)
 	if err != nil {
 		return 0, fmt.Errorf("selector: %w", err)
@@ -145,9 +153,6 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 		c.events.Event(ds, corev1.EventTypeWarning, "SelectingAll", "This daemon set is selecting all pods. A non-empty selector is required.")
 		return 0, nil
 	case ds.DeletionTimestamp != nil:
-		return 0, nil
-	case !c.settled(key, ds.UID):
-		runner.Decide(ctx, "wait until the cache shows what was written last")
 		return 0, nil
 	}
 	owner := children.Owner{Object: ds, Kind: kind, Selector: selector}

@@ -84,6 +84,9 @@ func (c *Controller) ofReplicaSet(set metav1.Object) []runner.Key {
 
 // Reconcile takes the next step of one Deployment.
 func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Duration, error) {
+	// Asked before the Deployment is read: the caches go on meanwhile.
+	seen := c.own.Fulfilled(key, c.cache.deployments.LastStoreSyncResourceVersion(), nil) &&
+		c.owned.Fulfilled(key, c.cache.sets.LastStoreSyncResourceVersion(), nil)
 	cached, err := c.deployments.Deployments(key.Namespace).Get(key.Name)
 	if apierrors.IsNotFound(err) {
 		c.own.Forget(key)
@@ -93,8 +96,7 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	if err != nil {
 		return 0, err
 	}
-	if !c.own.Fulfilled(key, c.cache.deployments.LastStoreSyncResourceVersion(), nil) ||
-		!c.owned.Fulfilled(key, c.cache.sets.LastStoreSyncResourceVersion(), nil) {
+	if !seen {
 		runner.Decide(ctx, "wait until the cache shows what was written last")
 		return 0, nil
 	}

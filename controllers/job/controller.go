@@ -119,14 +119,19 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	if err != nil {
 		return 0, err
 	}
+	if !c.settled(key, cached.UID) {
+		runner.Decide(ctx, "wait until the cache shows what was written last")
+		return 0, nil
+	}
+	// Again, now that the cache is known to show all that was written.
+	if cached, err = c.lister.Jobs(key.Namespace).Get(key.Name); err != nil {
+		return 0, err
+	}
 	switch {
 	case managedElsewhere(cached):
 		return 0, nil
 	case finished(cached):
 		c.delays.set(key, delays{})
-		return 0, nil
-	case !c.settled(key, cached.UID):
-		runner.Decide(ctx, "wait until the cache shows what was written last")
 		return 0, nil
 	}
 	pods, err := c.claim(ctx, key, cached)

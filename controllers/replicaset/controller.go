@@ -101,6 +101,8 @@ func (c *Controller) keys(namespace string, wanted func(*appsv1.ReplicaSet) bool
 
 // Reconcile brings the number of pods of one ReplicaSet to what it wants.
 func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Duration, error) {
+	// Asked before the ReplicaSet is read: the cache goes on meanwhile.
+	seen := c.own.Fulfilled(key, c.sets.LastStoreSyncResourceVersion(), nil)
 	obj, found, err := c.sets.GetByKey(key.String())
 	if err != nil {
 		return 0, err
@@ -111,7 +113,7 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 		return 0, nil
 	}
 	set := c.View(obj)
-	if !c.own.Fulfilled(key, c.sets.LastStoreSyncResourceVersion(), nil) {
+	if !seen {
 		runner.Decide(ctx, "wait until the cache shows the status written last")
 		return 0, nil
 	}

@@ -120,6 +120,10 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 		runner.Decide(ctx, "wait until the cache shows what was written last")
 		return 0, nil
 	}
+	// Again, now that the cache is known to show all that was written.
+	if set, err = c.lister.StatefulSets(key.Namespace).Get(key.Name); err != nil {
+		return 0, err
+	}
 	selector, err := metav1.LabelSelectorAsSelector(set.Spec.Selector)
 	if err != nil {
 		return 0, fmt.Errorf("selector: %w", err)
