@@ -200,13 +200,22 @@ Ctrl-C ends it.
 `, url, server)
 }
 
-// waitEnd returns nil when the user ends the sandbox.
+// waitEnd returns nil when the user ends the sandbox. Until then it keeps the
+// process small after a burst of work, as after the start, which goes on for a
+// moment when all is ready.
 func waitEnd(ctx context.Context, s *sandbox.Sandbox) error {
-	select {
-	case <-ctx.Done():
-		return nil
-	case err := <-s.Failed():
-		return err
+	lull := time.NewTimer(5 * time.Second)
+	defer lull.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-s.Failed():
+			return err
+		case <-lull.C:
+			releaseMemory()
+			lull.Reset(2 * time.Minute) // as often as the runtime collects garbage without need
+		}
 	}
 }
 
