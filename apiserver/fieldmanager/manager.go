@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,6 +41,8 @@ type Manager struct {
 	Config
 	library *managedfields.FieldManager
 	shapes  shapes
+	// quantities tells of the types met whether they hold quantities.
+	quantities sync.Map
 }
 
 // New returns a Manager.

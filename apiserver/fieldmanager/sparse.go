@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"reflect"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,14 +15,14 @@ import (
 // both: top-level fields, and fields of those. Comparing the copies gives the same
 // differences as comparing the objects, and costs what the differences cost.
 // Managed fields, which are about the others, are left out.
-func sparse(a, b runtime.Object) (runtime.Object, runtime.Object) {
+func (m *Manager) sparse(a, b runtime.Object) (runtime.Object, runtime.Object) {
 	if x, ok := a.(*unstructured.Unstructured); ok {
 		y := b.(*unstructured.Unstructured)
 		before, after := sparseMaps(x.Object, y.Object, 2)
 		return &unstructured.Unstructured{Object: before}, &unstructured.Unstructured{Object: after}
 	}
 	x, y := copyOf(a), copyOf(b)
-	sparseStructs(x.Elem(), y.Elem(), 2)
+	m.sparseStructs(x.Elem(), y.Elem(), 2)
 	return x.Interface().(runtime.Object), y.Interface().(runtime.Object)
 }
 
@@ -35,7 +34,7 @@ func copyOf(obj runtime.Object) reflect.Value {
 }
 
 // sparseStructs clears the fields that are equal in two structs.
-func sparseStructs(a, b reflect.Value, depth int) {
+func (m *Manager) sparseStructs(a, b reflect.Value, depth int) {
 	for i := range a.NumField() {
 		x, y := a.Field(i), b.Field(i)
 		switch {
@@ -43,8 +42,8 @@ func sparseStructs(a, b reflect.Value, depth int) {
 			x.SetZero()
 			y.SetZero()
 		case x.Kind() == reflect.Struct && depth > 1:
-			sparseStructs(x, y, depth-1)
-		case sameValue(x, y):
+			m.sparseStructs(x, y, depth-1)
+		case m.sameValue(x, y):
 			x.SetZero()
 			y.SetZero()
 		}
@@ -53,11 +52,11 @@ func sparseStructs(a, b reflect.Value, depth int) {
 
 // sameValue tells whether two values are the same to a client. A quantity is what it is
 // written as, however it came to be: one that was left out is 0.
-func sameValue(a, b reflect.Value) bool {
+func (m *Manager) sameValue(a, b reflect.Value) bool {
 	if reflect.DeepEqual(a.Interface(), b.Interface()) {
 		return true
 	}
-	if !hasQuantity(a.Type()) {
+	if !m.hasQuantity(a.Type()) {
 		return false
 	}
 	x, err := json.Marshal(a.Interface())
@@ -68,15 +67,13 @@ func sameValue(a, b reflect.Value) bool {
 	return err == nil && bytes.Equal(x, y)
 }
 
-// quantities tells by type whether there may be a quantity in a value.
-var quantities sync.Map
-
-func hasQuantity(t reflect.Type) bool {
-	if known, ok := quantities.Load(t); ok {
+// hasQuantity tells whether there may be a quantity in a value of a type.
+func (m *Manager) hasQuantity(t reflect.Type) bool {
+	if known, ok := m.quantities.Load(t); ok {
 		return known.(bool)
 	}
 	found := findQuantity(t, map[reflect.Type]bool{})
-	quantities.Store(t, found)
+	m.quantities.Store(t, found)
 	return found
 }
 

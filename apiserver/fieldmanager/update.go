@@ -136,7 +136,7 @@ func (m *Manager) changed(live, obj runtime.Object, isNew bool) (taken, removed 
 
 // compare finds what differs between two objects that this write can set.
 func (m *Manager) compare(live, obj runtime.Object) (*typed.Comparison, error) {
-	before, after := sparse(live, obj)
+	before, after := m.sparse(live, obj)
 	before.GetObjectKind().SetGroupVersionKind(m.Kind)
 	after.GetObjectKind().SetGroupVersionKind(m.Kind)
 	was, err := m.typed(before)
