@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math/rand"
 	"reflect"
+	"sync"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -149,6 +150,30 @@ func TestManyUpdaters(t *testing.T) {
 			t.Errorf("entry %d is of %s at %d, want %s at %d", i, e.Manager, e.Time.Unix(), want, at)
 		}
 	}
+}
+
+// A manager and the sets that it keeps serve many writes at once.
+func TestConcurrentUpdates(t *testing.T) {
+	m := newManager(t, corev1.SchemeGroupVersion.WithKind("Pod"))
+	var writers sync.WaitGroup
+	for i := range 8 {
+		writers.Go(func() {
+			pod := readPod(t)
+			if err := m.Update(m.Empty(), pod, "a"); err != nil {
+				t.Error(err)
+			}
+			pod.UID = "u"
+			for j := range 20 {
+				next := pod.DeepCopy()
+				next.Labels["n"], next.Status.Phase = fmt.Sprint(j), corev1.PodPhase(fmt.Sprint(j))
+				if err := m.Update(pod, next, fmt.Sprint("b", i%3)); err != nil || len(next.ManagedFields) != 2 {
+					t.Errorf("%d entries, %v", len(next.ManagedFields), err)
+				}
+				pod = next
+			}
+		})
+	}
+	writers.Wait()
 }
 
 // bothWays writes obj the short way and by the library, and returns it.
