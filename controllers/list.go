@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/kubesim/kubesim/controllers/attachdetach"
+	"github.com/kubesim/kubesim/controllers/certificates"
+	"github.com/kubesim/kubesim/controllers/clusterroleaggregation"
 	"github.com/kubesim/kubesim/controllers/cronjob"
 	"github.com/kubesim/kubesim/controllers/daemonset"
 	"github.com/kubesim/kubesim/controllers/deployment"
@@ -47,6 +49,7 @@ type entry struct {
 func list() []entry {
 	return []entry{
 		{"serviceaccount-controller", serviceaccount.New},
+		{"clusterrole-aggregation-controller", clusterroleaggregation.New},
 		{"serviceaccount-token-controller", serviceaccount.NewTokens},
 		{"root-ca-certificate-publisher-controller", rootca.New},
 		{"namespace-controller", namespace.New},
@@ -60,6 +63,9 @@ func list() []entry {
 		{"disruption-controller", disruption.New},
 		{"horizontal-pod-autoscaler-controller", podautoscaler.New},
 		{"stale-pod-disruption-controller", disruption.NewStale},
+		{"certificatesigningrequest-approving-controller", certificates.NewApproving},
+		{"certificatesigningrequest-signing-controller", certificates.NewSigning},
+		{"certificatesigningrequest-cleaner-controller", certificates.NewCleaning},
 		{"deployment-controller", deployment.New},
 		{"replicaset-controller", replicaset.New},
 		{"replicationcontroller-controller", replicationcontroller.New},
