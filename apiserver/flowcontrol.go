@@ -93,12 +93,11 @@ func (s *Server) fairly(next http.Handler) http.Handler {
 }
 
 // isLong tells whether a request stays open for as long as the client likes.
-func isLong(a *rbac.Attributes) bool {
-	switch a.Subresource {
-	case "exec", "attach", "portforward", "proxy", "log":
-		return true
-	}
-	return a.Verb == "watch"
+func isLong(a *rbac.Attributes) bool { return a.Verb == "watch" || isStream(a.Subresource) }
+
+// isStream tells whether a subresource is a conversation.
+func isStream(subresource string) bool {
+	return slices.Contains([]string{"exec", "attach", "portforward", "proxy", "log"}, subresource)
 }
 
 func (s *Server) ensureFlowControl(ctx context.Context) error {

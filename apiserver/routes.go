@@ -59,7 +59,7 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 		s.writeError(w, r, form{media: mediaJSON}, err)
 		return
 	}
-	if err == nil && q.verb != "watch" {
+	if err == nil && q.verb != "watch" && !isStream(q.sub.Name) {
 		var release func()
 		if release, err = s.acquire(); err == nil {
 			defer release()
