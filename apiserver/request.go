@@ -3,6 +3,7 @@ package apiserver
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -109,6 +110,15 @@ func (s *Server) resource(group, version, name string) *resource {
 	}
 	s.definitions.catchUp()
 	return s.table.get(group, version, name)
+}
+
+// servesVersion tells whether some resource has the group version of a path.
+func (s *Server) servesVersion(path string) bool {
+	p, ok := parsePath(path)
+	if !ok {
+		return true // what it is of can't be told
+	}
+	return slices.Contains(s.table.groupVersions(), schema.GroupVersion{Group: p.group, Version: p.version}.String())
 }
 
 // resolve turns a path into a request on a served resource.

@@ -55,6 +55,10 @@ func (s *Server) notFound(w http.ResponseWriter, r *http.Request) {
 // serveResource takes every request on a resource.
 func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 	q, err := s.resolve(w, r)
+	if q == nil && !s.servesVersion(r.URL.Path) {
+		http.NotFound(w, r) // plain text: no API is there to speak
+		return
+	}
 	if q == nil {
 		s.writeError(w, r, form{media: mediaJSON}, err)
 		return
