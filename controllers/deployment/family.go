@@ -134,6 +134,16 @@ func wanted(sets []*appsv1.ReplicaSet) (sum int32) {
 	return sum
 }
 
+// present is how many pods there are or will be: those that a ReplicaSet was
+// told to take away count until it has. Kubernetes leaves them out, and exceeds
+// maxSurge for a moment.
+func present(sets []*appsv1.ReplicaSet) (sum int32) {
+	for _, set := range sets {
+		sum += max(*set.Spec.Replicas, set.Status.Replicas)
+	}
+	return sum
+}
+
 func available(sets []*appsv1.ReplicaSet) (sum int32) {
 	for _, set := range sets {
 		sum += set.Status.AvailableReplicas

@@ -34,7 +34,7 @@ func (f *family) newSize(size int32) int32 {
 	if !f.rolling() {
 		return f.want()
 	}
-	room := f.mostPods() - wanted(f.sets)
+	room := f.mostPods() - present(f.sets)
 	if room <= 0 {
 		return size
 	}

@@ -85,3 +85,17 @@ func TestRollingInvariants(t *testing.T) {
 		}
 	}
 }
+
+// TestNoGrowthBeforeOldPodsAreGone has an old ReplicaSet that was scaled down and
+// still has the pod.
+func TestNoGrowthBeforeOldPodsAreGone(t *testing.T) {
+	f := familyOf(newDeployment(3, "1", "0"), 0, 0, "old 2/2", "new 1/1")
+	f.oldSets()[0].Status.Replicas = 3
+	if got := words(f.growNew()); got != "" {
+		t.Errorf("grows: %s", got)
+	}
+	f.oldSets()[0].Status.Replicas = 2
+	if got := words(f.growNew()); got != "new to 2" {
+		t.Errorf("when it is gone: %q", got)
+	}
+}
