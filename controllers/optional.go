@@ -1,6 +1,9 @@
 package controllers
 
-import "github.com/kubesim/kubesim/controllers/provisioner"
+import (
+	"github.com/kubesim/kubesim/controllers/provisioner"
+	"github.com/kubesim/kubesim/controllers/servicelb"
+)
 
 // optional is the controllers that "*" does not stand for. They play what a
 // real cluster has beside its controller manager.
@@ -8,6 +11,7 @@ func optional() []entry {
 	return []entry{
 		{"volume-provisioner", provisioner.New},
 		{"volume-attacher", provisioner.NewAttacher},
+		{"service-lb-controller", servicelb.New},
 	}
 }
 
