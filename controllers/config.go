@@ -18,6 +18,9 @@ import (
 // Config says which controllers to run, and how. Only RESTConfig is required.
 type Config struct {
 	RESTConfig *rest.Config
+	// As reaches the API as a ServiceAccount of kube-system, for the controllers to
+	// have no more rights than each needs; all use RESTConfig if nil.
+	As         func(account string) *rest.Config
 	Clock      clock.WithTicker         // real if nil
 	Tracer     oteltrace.TracerProvider // none if nil
 	Logger     *slog.Logger             // slog.Default() if nil

@@ -5,19 +5,10 @@ import (
 	"fmt"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/discovery/cached/memory"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
-	"k8s.io/client-go/scale"
 
 	"github.com/kubesim/kubesim/controllers/runner"
-	"github.com/kubesim/kubesim/trace"
 )
 
 const userAgent = "kube-controller-manager"
@@ -41,13 +32,10 @@ func Run(ctx context.Context, cfg Config) error {
 
 // manager holds what the controllers share.
 type manager struct {
+	*clients // its own
 	cfg      Config
-	client   kubernetes.Interface
-	metadata metadata.Interface
-	scales   scale.ScalesGetter
-	mapper   meta.ResettableRESTMapper
-	rest     *rest.Config
 	metrics  *runner.Metrics
+	accounts map[string]*clients
 }
 
 func newManager(cfg Config) (*manager, error) {
@@ -55,27 +43,29 @@ func newManager(cfg Config) (*manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	rc := rest.CopyConfig(cfg.RESTConfig)
-	rc.UserAgent = userAgent
-	if rc.QPS == 0 {
-		rc.QPS = -1 // the server is next door
-	}
-	rc.WarningHandler = rest.NoWarnings{} // such as that Endpoints are deprecated, at each write
-	rc.Wrap(trace.Transport)
-	client, err := kubernetes.NewForConfig(rc)
+	own, err := newClients(cfg.RESTConfig)
 	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, err
 	}
-	objects, err := metadata.NewForConfig(rc)
+	return &manager{clients: own, cfg: cfg, metrics: metrics, accounts: map[string]*clients{}}, nil
+}
+
+// clientsOf are those of the ServiceAccount that a controller is.
+func (m *manager) clientsOf(controller string) (*clients, error) {
+	account := accountOf(controller)
+	if m.cfg.As == nil || account == "" {
+		return m.clients, nil
+	}
+	if known := m.accounts[account]; known != nil {
+		return known, nil
+	}
+	c, err := newClients(m.cfg.As(account))
 	if err != nil {
-		return nil, fmt.Errorf("metadata client: %w", err)
+		return nil, err
 	}
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
-	scales, err := scale.NewForConfig(rc, mapper, dynamic.LegacyAPIPathResolverFunc, scale.NewDiscoveryScaleKindResolver(client.Discovery()))
-	if err != nil {
-		return nil, fmt.Errorf("scale client: %w", err)
-	}
-	return &manager{cfg: cfg, client: client, metadata: objects, scales: scales, mapper: mapper, rest: rc, metrics: metrics}, nil
+	c.mapper = m.mapper // what is served is the same for all
+	m.accounts[account] = c
+	return c, nil
 }
 
 // run is the start-up, in order.
@@ -109,8 +99,12 @@ func (m *manager) construct(factory informers.SharedInformerFactory, events *eve
 	}
 	runners := make([]*runner.Runner, len(entries))
 	for i, e := range entries {
+		c, err := m.clientsOf(e.name)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.name, err)
+		}
 		controller, err := e.construct(runner.Env{
-			Client: m.client, Metadata: m.metadata, Scales: m.scales, Mapper: m.mapper, RESTConfig: m.rest, Informers: factory, Events: events.recorder,
+			Client: c.client, Metadata: c.metadata, Scales: c.scales, Mapper: c.mapper, RESTConfig: c.rest, Informers: factory, Events: events.recorder,
 			Clock: m.cfg.Clock, Logger: m.cfg.Logger.With("controller", e.name), RootCA: m.cfg.RootCA,
 			TokenKey: m.cfg.TokenKey, Authority: m.cfg.Authority,
 			ClusterCIDR: m.cfg.ClusterCIDR,

@@ -5,6 +5,9 @@ import (
 	"crypto/tls"
 	"fmt"
 
+	"k8s.io/client-go/rest"
+
+	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/controllers"
 	"github.com/kubesim/kubesim/fakelet"
 	"github.com/kubesim/kubesim/scheduler"
@@ -21,7 +24,7 @@ func (s *Sandbox) parts() []component {
 	return []component{
 		{"controllers", func(ctx context.Context) error {
 			return controllers.Run(ctx, controllers.Config{
-				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
+				RESTConfig: s.restConfigAs("system:kube-controller-manager"), As: s.accountConfig, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registerer: s.registry,
 				RootCA: string(s.keys.CA.CertificatePEM()), TokenKey: s.keys.ServiceAccount, Authority: s.authority(), Controllers: s.controllers(),
 			})
 		}},
@@ -49,6 +52,16 @@ func (s *Sandbox) controllers() []string {
 		return nil
 	}
 	return controllers.AddOns()
+}
+
+// accountConfig reaches the API as a ServiceAccount of kube-system, which need
+// not exist for that.
+func (s *Sandbox) accountConfig(name string) *rest.Config {
+	user := authentication.AccountUser("kube-system", name)
+	if controllers.IsAddOn(name) {
+		user.Groups = append(user.Groups, authentication.Masters)
+	}
+	return s.restConfigAs(user.Username, user.Groups...)
 }
 
 // authority is what signs certificates.
