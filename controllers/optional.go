@@ -1,6 +1,8 @@
 package controllers
 
 import (
+	"slices"
+
 	"github.com/kubesim/kubesim/controllers/provisioner"
 	"github.com/kubesim/kubesim/controllers/servicelb"
 )
@@ -23,4 +25,9 @@ func AddOns() []string {
 		names = append(names, e.name)
 	}
 	return names
+}
+
+// IsAddOn tells whether a controller is one that Kubernetes has no role for.
+func IsAddOn(name string) bool {
+	return slices.ContainsFunc(optional(), func(e entry) bool { return e.name == name })
 }
