@@ -128,15 +128,15 @@ func (c *Controller) observe(ctx context.Context, budget *policyv1.PodDisruption
 
 // expected is how many pods their controllers want.
 func (c *Controller) expected(ctx context.Context, budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod) (int32, error) {
-	total, unmanaged, err := scales(pods, func(owner metav1.OwnerReference) (int32, bool, error) {
-		return c.owners.replicas(ctx, budget.Namespace, owner)
+	sum, unmanaged, err := total(pods, func(owner metav1.OwnerReference) (*scaled, error) {
+		return c.owners.find(ctx, budget.Namespace, owner)
 	})
 	if err == nil && len(unmanaged) > 0 {
 		c.events.Eventf(budget, corev1.EventTypeWarning, "UnmanagedPods", "Pods selected by this PodDisruptionBudget (selector: %v) were found to be unmanaged. "+
 			"As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. "+
 			"To account for these pods please set \".spec.minAvailable\" field of the PDB to an integer value.", budget.Spec.Selector)
 	}
-	return total, err
+	return sum, err
 }
 
 // write writes a status that differs. The revision is that of what was read: an

@@ -115,28 +115,31 @@ func setCondition(status *policyv1.PodDisruptionBudgetStatus, value metav1.Condi
 	})
 }
 
-// scales adds up the replicas of the pods' controllers, each counted once, and
-// names the pods that have none.
-func scales(pods []*corev1.Pod, replicas func(metav1.OwnerReference) (int32, bool, error)) (total int32, unmanaged []string, err error) {
-	counted := map[types.UID]bool{}
+// total adds up the replicas that the pods' controllers want, each counted once
+// (a Deployment may have several ReplicaSets), and names the pods that have none.
+func total(pods []*corev1.Pod, find func(metav1.OwnerReference) (*scaled, error)) (sum int32, unmanaged []string, err error) {
+	asked, counted := map[types.UID]bool{}, map[types.UID]bool{}
 	for _, pod := range pods {
 		owner := metav1.GetControllerOfNoCopy(pod)
 		if owner == nil {
 			unmanaged = append(unmanaged, pod.Name)
 			continue
 		}
-		if counted[owner.UID] {
+		if asked[owner.UID] {
 			continue
 		}
-		n, found, err := replicas(*owner)
+		asked[owner.UID] = true
+		found, err := find(*owner)
 		if err != nil {
 			return 0, unmanaged, err
 		}
-		if !found {
+		if found == nil {
 			return 0, unmanaged, fmt.Errorf("found no controllers for pod %q", pod.Name)
 		}
-		counted[owner.UID] = true
-		total += n
+		if !counted[found.uid] {
+			counted[found.uid] = true
+			sum += found.replicas
+		}
 	}
-	return total, unmanaged, nil
+	return sum, unmanaged, nil
 }

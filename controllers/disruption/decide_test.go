@@ -81,15 +81,15 @@ func TestNewStatus(t *testing.T) {
 	}
 }
 
-func TestScales(t *testing.T) {
-	replicas := func(owner metav1.OwnerReference) (int32, bool, error) {
-		return map[string]int32{"x": 3, "y": 2}[owner.Name], owner.Name != "z", nil
+func TestTotal(t *testing.T) {
+	find := func(owner metav1.OwnerReference) (*scaled, error) {
+		return map[string]*scaled{"x": {"x", 3}, "old": {"deployment", 2}, "new": {"deployment", 2}}[owner.Name], nil
 	}
-	total, unmanaged, err := scales([]*corev1.Pod{pod("a", true, "x"), pod("b", true, "x"), pod("c", true, "y"), pod("d", true, "")}, replicas)
-	if total != 5 || strings.Join(unmanaged, " ") != "d" || err != nil {
-		t.Errorf("%d, %v, %v", total, unmanaged, err)
+	sum, unmanaged, err := total([]*corev1.Pod{pod("a", true, "x"), pod("b", true, "x"), pod("c", true, "old"), pod("d", true, ""), pod("e", true, "new")}, find)
+	if sum != 5 || strings.Join(unmanaged, " ") != "d" || err != nil {
+		t.Errorf("%d, %v, %v", sum, unmanaged, err)
 	}
-	if _, _, err := scales([]*corev1.Pod{pod("a", true, "z")}, replicas); err == nil || err.Error() != `found no controllers for pod "a"` {
+	if _, _, err := total([]*corev1.Pod{pod("a", true, "z")}, find); err == nil || err.Error() != `found no controllers for pod "a"` {
 		t.Errorf("an owner that is gone: %v", err)
 	}
 }

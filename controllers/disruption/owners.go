@@ -23,11 +23,17 @@ type owners struct {
 	mapper       meta.RESTMapper
 }
 
-// replicas that the owner wants; false if there is no such owner, or it can't be scaled.
-func (o *owners) replicas(ctx context.Context, namespace string, owner metav1.OwnerReference) (int32, bool, error) {
+// scaled is the object that says how many pods there should be, and how many.
+type scaled struct {
+	uid      types.UID
+	replicas int32
+}
+
+// find the scale behind an owner; nil if there is no such owner, or it can't be scaled.
+func (o *owners) find(ctx context.Context, namespace string, owner metav1.OwnerReference) (*scaled, error) {
 	group, err := schema.ParseGroupVersion(owner.APIVersion)
 	if err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	switch (schema.GroupKind{Group: group.Group, Kind: owner.Kind}) {
 	case schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}:
@@ -39,11 +45,11 @@ func (o *owners) replicas(ctx context.Context, namespace string, owner metav1.Ow
 		rc, err := o.controllers.ReplicationControllers(namespace).Get(owner.Name)
 		return answer(rc, owner.UID, err, func() *int32 { return rc.Spec.Replicas })
 	}
-	return o.scaled(ctx, namespace, group.WithKind(owner.Kind), owner)
+	return o.byScale(ctx, namespace, group.WithKind(owner.Kind), owner)
 }
 
 // ofReplicaSet looks behind a ReplicaSet: what counts is its Deployment's wish.
-func (o *owners) ofReplicaSet(namespace string, owner metav1.OwnerReference) (int32, bool, error) {
+func (o *owners) ofReplicaSet(namespace string, owner metav1.OwnerReference) (*scaled, error) {
 	set, err := o.replicaSets.ReplicaSets(namespace).Get(owner.Name)
 	if err == nil && set.UID == owner.UID {
 		if parent := metav1.GetControllerOfNoCopy(set); parent != nil && parent.Kind == "Deployment" {
@@ -55,35 +61,35 @@ func (o *owners) ofReplicaSet(namespace string, owner metav1.OwnerReference) (in
 }
 
 // answer checks that it is that very object.
-func answer(obj metav1.Object, uid types.UID, err error, replicas func() *int32) (int32, bool, error) {
+func answer(obj metav1.Object, uid types.UID, err error, replicas func() *int32) (*scaled, error) {
 	switch {
 	case apierrors.IsNotFound(err):
-		return 0, false, nil
+		return nil, nil
 	case err != nil:
-		return 0, false, err
+		return nil, err
 	case obj.GetUID() != uid:
-		return 0, false, nil
+		return nil, nil
 	}
-	return *replicas(), true, nil
+	return &scaled{uid: uid, replicas: *replicas()}, nil
 }
 
-// scaled asks the scale subresource of a kind that is not built in.
-func (o *owners) scaled(ctx context.Context, namespace string, kind schema.GroupVersionKind, owner metav1.OwnerReference) (int32, bool, error) {
+// byScale asks the scale subresource of a kind that is not built in.
+func (o *owners) byScale(ctx context.Context, namespace string, kind schema.GroupVersionKind, owner metav1.OwnerReference) (*scaled, error) {
 	mapping, err := o.mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if meta.IsNoMatchError(err) {
-		return 0, false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return 0, false, err
+		return nil, err
 	}
 	found, err := o.scales.Scales(namespace).Get(ctx, mapping.Resource.GroupResource(), owner.Name, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return 0, false, nil // or it has no such subresource
+		return nil, nil // or it has no such subresource
 	case err != nil:
-		return 0, false, err
+		return nil, err
 	case found.UID != owner.UID:
-		return 0, false, nil
+		return nil, nil
 	}
-	return found.Spec.Replicas, true, nil
+	return &scaled{uid: found.UID, replicas: found.Spec.Replicas}, nil
 }
