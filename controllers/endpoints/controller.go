@@ -16,12 +16,16 @@ import (
 	"k8s.io/client-go/tools/record"
 	endpointsliceutil "k8s.io/endpointslice/util"
 
+	"github.com/kubesim/kubesim/controllers/children"
 	"github.com/kubesim/kubesim/controllers/runner"
 )
 
 const (
 	managedByLabel = "endpoints.kubernetes.io/managed-by"
 	managedBy      = "endpoint-controller"
+	// staleRetry is how soon a Service is looked at again whose Endpoints are not
+	// in the cache yet.
+	staleRetry = 10 * time.Millisecond
 )
 
 // Controller reconciles the Endpoints of Services.
@@ -117,7 +121,12 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	if !create && unchanged(current, desired) {
 		return 0, nil
 	}
-	return 0, c.write(ctx, service, desired, create)
+	err = c.write(ctx, service, desired, create)
+	if create && apierrors.IsAlreadyExists(err) {
+		runner.Decide(ctx, "the cache does not show the Endpoints yet")
+		return staleRetry, nil
+	}
+	return 0, err
 }
 
 func (c *Controller) remove(ctx context.Context, key runner.Key) error {
@@ -138,8 +147,11 @@ func (c *Controller) write(ctx context.Context, service *corev1.Service, desired
 	if create {
 		runner.Decide(ctx, "create Endpoints with %d subsets", len(desired.Subsets))
 		_, err := client.Create(ctx, desired, metav1.CreateOptions{})
-		if err == nil || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		switch {
+		case children.NamespaceGone(err):
 			return nil
+		case err == nil, apierrors.IsAlreadyExists(err):
+			return err
 		}
 		c.events.Eventf(desired, corev1.EventTypeWarning, "FailedToCreateEndpoint", "Failed to create endpoint for service %v/%v: %v", service.Namespace, service.Name, err)
 		return err

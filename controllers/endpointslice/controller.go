@@ -29,12 +29,17 @@ const (
 // staleRetry is when to look again at a cache that lags behind our own writes.
 const staleRetry = 10 * time.Millisecond
 
+// missingNodeRetry is how soon a Service is looked at again that has a pod on a
+// node that does not exist.
+const missingNodeRetry = time.Second
+
 // Controller reconciles the EndpointSlices of Services with a selector.
 type Controller struct {
 	events     record.EventRecorder
 	logger     logr.Logger
 	services   corelisters.ServiceLister
 	pods       corelisters.PodLister
+	nodes      corelisters.NodeLister
 	slices     discoverylisters.EndpointSliceLister
 	reconciler *endpointslice.Reconciler
 	written    *endpointsliceutil.EndpointSliceTracker
@@ -46,7 +51,7 @@ func New(env runner.Env) (runner.Controller, error) {
 	core, sliceInformer := env.Informers.Core().V1(), env.Informers.Discovery().V1().EndpointSlices()
 	c := &Controller{
 		events: env.Events("endpoint-slice-controller"), logger: logr.FromSlogHandler(slog.DiscardHandler),
-		services: core.Services().Lister(), pods: core.Pods().Lister(), slices: sliceInformer.Lister(),
+		services: core.Services().Lister(), pods: core.Pods().Lister(), nodes: core.Nodes().Lister(), slices: sliceInformer.Lister(),
 		written: endpointsliceutil.NewEndpointSliceTracker(), triggers: endpointsliceutil.NewTriggerTimeTracker(),
 	}
 	c.reconciler = endpointslice.NewReconciler(env.Client, core.Nodes().Lister(), maxEndpointsPerSlice, c.written,
@@ -133,9 +138,26 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 	if err := c.reconciler.Reconcile(c.logger, service, pods, existing, trigger); err != nil {
 		c.events.Eventf(service, corev1.EventTypeWarning, "FailedToUpdateEndpointSlices",
 			"Error updating Endpoint Slices for Service %s/%s: %v", key.Namespace, key.Name, err)
+		if node := c.missingNode(pods); node != "" {
+			runner.Decide(ctx, "a pod is on %s, which does not exist", node)
+			return missingNodeRetry, nil
+		}
 		return 0, err
 	}
 	return 0, nil
+}
+
+// missingNode names a node that a pod is on and that does not exist, or not yet.
+func (c *Controller) missingNode(pods []*corev1.Pod) string {
+	for _, pod := range pods {
+		if pod.Spec.NodeName == "" {
+			continue
+		}
+		if _, err := c.nodes.Get(pod.Spec.NodeName); apierrors.IsNotFound(err) {
+			return pod.Spec.NodeName
+		}
+	}
+	return ""
 }
 
 // existing lists the controller's slices of a Service that are not being deleted.
