@@ -39,6 +39,10 @@ func (s *Server) routes() http.Handler {
 	if s.cfg.Debug != nil {
 		r.PathPrefix("/debug/kubesim/").Handler(s.cfg.Debug)
 	}
+	if s.cfg.UI != nil {
+		r.PathPrefix("/ui/").Handler(s.cfg.UI)
+		r.Handle("/ui", http.RedirectHandler("/ui/", http.StatusMovedPermanently))
+	}
 	r.HandleFunc("/", s.index)
 	return r
 }

@@ -65,6 +65,8 @@ type Config struct {
 	Metrics bool
 	// Debug is served below /debug/kubesim/.
 	Debug http.Handler
+	// UI is served below /ui/.
+	UI http.Handler
 }
 
 func (c *Config) setDefaults() error {

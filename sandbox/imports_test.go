@@ -20,10 +20,12 @@ func allowed() map[string][]string {
 		"controllers": {"quota", "trace"},
 		"scheduler":   {"trace"},
 		"fakelet":     {"trace"},
-		"sandbox":     {"apiserver", "controllers", "fakelet", "scheduler", "store", "trace"},
+		"sandbox":     {"apiserver", "controllers", "fakelet", "scheduler", "store", "trace", "ui"},
+		"ui":          {"trace"},
+		"why":         {"controllers", "scheduler", "trace"},
 		"kubesimtest": {"sandbox", "trace"},
 		"bench":       {"store"}, // raw etcd, to measure beside the API server
-		"cmd":         {"bench", "controllers", "fakelet", "sandbox", "scheduler", "trace"},
+		"cmd":         {"bench", "controllers", "fakelet", "sandbox", "scheduler", "trace", "why"},
 	}
 }
 

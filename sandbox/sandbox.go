@@ -27,6 +27,7 @@ import (
 	"github.com/kubesim/kubesim/store/etcd"
 	"github.com/kubesim/kubesim/store/memory"
 	"github.com/kubesim/kubesim/trace"
+	"github.com/kubesim/kubesim/ui"
 )
 
 // Sandbox is a running cluster. Start makes it.
@@ -90,7 +91,7 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	s.server, err = apiserver.New(ctx, apiserver.Config{
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
 		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
-		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(), DialKubelet: s.kubelets.dial(s.cfg.APIOnly), Metrics: !s.cfg.Bare && !s.cfg.APIOnly,
+		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(), UI: ui.Handler(s.recorder.Spans), DialKubelet: s.kubelets.dial(s.cfg.APIOnly), Metrics: !s.cfg.Bare && !s.cfg.APIOnly,
 		Audit: log, Authentication: believe, TokenKey: s.keys.ServiceAccount, AllowAll: s.cfg.Authorization == AuthorizationAlwaysAllow,
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"sync"
 
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -20,6 +21,7 @@ type Recorder struct {
 	mu       sync.Mutex
 	ring     []sdktrace.ReadOnlySpan // grows up to capacity, then is overwritten
 	next     int                     // where the next span goes once the ring is full
+	ended    int                     // spans so far
 	capacity int
 }
 
@@ -49,6 +51,7 @@ func (r *Recorder) Provider() *sdktrace.TracerProvider {
 func (r *Recorder) OnEnd(span sdktrace.ReadOnlySpan) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.ended++
 	if len(r.ring) < r.capacity {
 		r.ring = append(r.ring, span)
 		return
@@ -68,36 +71,55 @@ func (r *Recorder) ForceFlush(context.Context) error { return nil }
 
 // Spans returns what is kept, in the order in which the spans ended.
 func (r *Recorder) Spans() []Span {
+	spans, _ := r.since(0)
+	return spans
+}
+
+// since returns what is kept of all spans but the first n, and how many there
+// were in all.
+func (r *Recorder) since(n int) (spans []Span, ended int) {
 	r.mu.Lock()
 	kept := make([]sdktrace.ReadOnlySpan, 0, len(r.ring))
 	kept = append(kept, r.ring[r.next:]...)
 	kept = append(kept, r.ring[:r.next]...)
+	ended = r.ended
 	r.mu.Unlock()
 
-	spans := make([]Span, len(kept))
+	kept = kept[len(kept)-min(len(kept), max(0, ended-n)):]
+	spans = make([]Span, len(kept))
 	for i, span := range kept {
 		spans[i] = newSpan(span)
 	}
-	return spans
+	return spans, ended
 }
 
 // SpanList is the body of GET SpansPath.
 type SpanList struct {
 	Spans []Span `json:"spans"`
+	// Next is what to give as since, to be told only of what ends from now on.
+	Next int `json:"next"`
 }
 
-// ServeHTTP answers with a SpanList. Each query parameter object narrows it as
-// Select does.
+// ServeHTTP answers with a SpanList. The query parameter since leaves out what an
+// earlier answer had, each object narrows it as Select does.
 func (r *Recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
 		http.Error(w, "only GET is served here", http.StatusMethodNotAllowed)
 		return
 	}
-	spans := Select(r.Spans(), req.URL.Query()["object"]...)
+	query, since := req.URL.Query(), 0
+	if given := query.Get("since"); given != "" {
+		var err error
+		if since, err = strconv.Atoi(given); err != nil || since < 0 {
+			http.Error(w, "since: must be the next of an earlier answer", http.StatusBadRequest)
+			return
+		}
+	}
+	spans, next := r.since(since)
 	w.Header().Set("Content-Type", "application/json")
 	// An error means that the client left: there is nobody to tell.
-	_ = json.NewEncoder(w).Encode(SpanList{Spans: spans})
+	_ = json.NewEncoder(w).Encode(SpanList{Spans: Select(spans, query["object"]...), Next: next})
 }
 
 // SpansPath is where an API server serves its recorder.

@@ -196,6 +196,7 @@ func greet(w io.Writer, url, dataDir string) {
 	fmt.Fprintf(w, `  kubectl get nodes                    or kubesim kubectl%[2]s get nodes
   curl %[1]s/api/v1/nodes
   kubesim trace%[2]s deployment/NAME   each step from a request to Running
+  %[1]s/ui/          the same in a browser
 Ctrl-C ends it.
 `, url, server)
 }
