@@ -150,6 +150,6 @@ func until(b *testing.B, holds func() (bool, error)) {
 		if done {
 			return
 		}
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 	}
 }
