@@ -3,6 +3,8 @@
 // The way of a request, a file a step:
 //
 //	filters.go    recover, refuse foreign Host and Origin, count, trace
+//	authorize.go  who sends it, and may he (packages authentication, rbac, audit)
+//	flowcontrol.go  who waits for whom (package fairness)
 //	request.go    the path and query become a request: kind, verb, name, options
 //	negotiate.go  Accept becomes a form: JSON, YAML, protobuf; object, Table, metadata
 //	body.go       the body becomes an object, strict or not
@@ -19,6 +21,9 @@
 //	definitions.go  CustomResourceDefinitions become rows of the table (package customresource)
 //	removal.go      the objects of a definition go before it does
 //	aggregation.go proxy.go resolve.go   APIServices and the servers behind them
+//
+//	review.go token.go  reviews, and the tokens of ServiceAccounts
+//	policy.go escalation.go nodeauthorizer.go  roles: the first ones, who may give them, kubelets
 //
 // Guarantees:
 //
