@@ -4,7 +4,7 @@
 import { t } from './text.js';
 import { el, replace, svg } from './dom.js';
 import { parseObject, shortName } from './api.js';
-import { cause, didKey, isWrite, spans } from './spans.js';
+import { cause, client, didKey, isWrite, spans } from './spans.js';
 
 const laneHeight = 26;
 const labelWidth = 210;
@@ -39,13 +39,13 @@ export function drawFlow(container, { noise: withNoise, filter, followed, follow
       svg('text', { x: labelWidth - 8, y: y(lane) + 4, class: 'lane-label', 'text-anchor': 'end' }, fit(lane.label)));
   }
   const api = lanes.find((lane) => lane.kind === 'api');
+  for (const [i, w] of writes.entries()) drawing.append(column(w, i));
   for (const [i, w] of writes.entries()) {
     const from = columnOf.get(w.woke);
     if (from !== undefined && w.lane !== api) {
       drawing.append(svg('path', { class: 'woke', d: `M${x(from)} ${y(api)} L${x(i)} ${y(w.lane)}` }));
     }
   }
-  for (const [i, w] of writes.entries()) drawing.append(column(w, i));
   drawing.addEventListener('keydown', move);
   replace(container, drawing, hidden > 0 && el('p', { class: 'quiet' }, t('notShownWrites', { n: hidden })));
 
@@ -64,7 +64,8 @@ export function drawFlow(container, { noise: withNoise, filter, followed, follow
       svg('title', {}, `${label}${w.why ? `\n${w.why}` : ''}`),
       svg('rect', { class: 'hit', x: x(i) - columnWidth / 2, y: 8, width: columnWidth, height: lanes.length * laneHeight }),
       svg('line', { class: 'wrote', x1: x(i), x2: x(i), y1: y(w.lane), y2: y(api) }),
-      svg('circle', { class: `dot kind-${kindClass(traceName)}`, cx: x(i), cy: y(w.lane), r: 5.5 }),
+      svg('circle', { class: `dot kind-${kindClass(traceName)}`, cx: x(i), cy: y(w.lane), r: 7.5 }),
+      svg('text', { class: 'initial', x: x(i), y: y(w.lane) + 3.5, 'text-anchor': 'middle', 'aria-hidden': 'true' }, traceName[0].toUpperCase()),
       svg('circle', { class: 'mark', cx: x(i), cy: y(api), r: 3 }));
     // Every second revision has room for its number.
     if (i % 2 === (writes.length - 1) % 2) g.append(svg('text', { class: 'tick', x: x(i), y: height - 10, 'text-anchor': 'middle' }, String(w.revision)));
@@ -101,7 +102,7 @@ function lastWrites(room, withNoise, filter) {
     seen.add(s.wrote);
     if (!withNoise && noise.has(s.object.split('/')[0])) continue;
     const by = cause(s);
-    const who = by?.component ?? s.userAgent ?? '';
+    const who = by?.component ?? client(s.userAgent);
     if (wanted && !`${who} ${s.object} ${s.wrote}`.toLowerCase().includes(wanted)) continue;
     if (writes.length === room) { hidden++; continue; }
     writes.push({

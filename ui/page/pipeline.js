@@ -11,6 +11,7 @@ let panel; // what was built, undefined before
 let followed = '';
 let limit = 3; // pods of which the steps are shown
 let visible = false;
+let drawn = ''; // what the steps show, as JSON: a redraw would lose a selection
 let asked = 0; // request for steps, to ignore late answers
 
 const refresh = throttled(500, () => {
@@ -34,7 +35,10 @@ export async function show(root, object) {
 }
 
 export function hide() { visible = false; }
-export function reset() { panel = undefined; }
+export function reset() {
+  panel = undefined;
+  drawn = '';
+}
 
 function follow(object) { location.hash = `pipeline/${object}`; }
 
@@ -75,5 +79,8 @@ async function loadSteps() {
   const mine = ++asked;
   const { steps } = await getJSON(`/ui/steps?object=${encodeURIComponent(followed)}`);
   if (mine !== asked || !panel) return;
+  const now = JSON.stringify([followed, limit, steps]);
+  if (now === drawn) return;
+  drawn = now;
   drawSteps(panel.steps, followed, steps, limit, () => { limit += 20; loadSteps(); });
 }

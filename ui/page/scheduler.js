@@ -48,7 +48,7 @@ function draw() {
   const plugins = [...new Set(span.nodes.flatMap((n) => (n.scores ?? []).map((s) => s.plugin)))];
   replace(panel.table,
     el('p', {}, t('decisionAt', { time: clock(span.end), decision: span.decision ?? span.error ?? '' })),
-    el('div', { class: 'scroll' }, el('table', {},
+    el('div', { class: 'scroll' }, el('table', { class: 'scores' },
       el('thead', {}, el('tr', {}, [t('node'), t('verdict'), t('score'), ...plugins].map((h) => el('th', { scope: 'col' }, h)))),
       el('tbody', {}, span.nodes.map((n) => row(n, plugins))))),
     el('p', { class: 'quiet' }, t('scoreHelp')));

@@ -55,6 +55,9 @@ export function isWrite(s) {
 // cause is the span that a request was made in: a reconcile, for one.
 export function cause(s) { return spans.byID.get(s.parentID); }
 
+// client names the program that sent a request by its User-Agent.
+export function client(userAgent = '') { return userAgent === 'Mozilla' ? t('browser') : userAgent; }
+
 // didKey names the text of what a request did.
 export function didKey(s) {
   switch (s.subresource) {

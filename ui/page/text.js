@@ -11,10 +11,11 @@ const texts = {
 
   // Pipeline
   flowTitle: ['Writes, the latest on the right', '写入记录（最新在右侧）'],
-  flowHelp: ['A dot on a lane is a write; it goes down to the revision that it made in the API server. The dashed line comes from the revision that woke the writer. Arrow keys move along the writes, Enter follows one.', '泳道上的圆点表示一次写入，竖线指向它在 API server 中产生的修订版本；虚线来自唤醒写入者的修订版本。方向键在写入间移动，回车键跟踪其中一次。'],
+  flowHelp: ['A dot on a lane is a write, with the first letter of the kind written; it goes down to the revision that it made in the API server. The dashed line comes from the revision that woke the writer. Arrow keys move along the writes, Enter follows one.', '泳道上的圆点表示一次写入，字母是对象类型的首字母；竖线指向它在 API server 中产生的修订版本；虚线来自唤醒写入者的修订版本。方向键在写入间移动，回车键跟踪其中一次。'],
   hold: ['Hold', '暂停显示'],
   showNoise: ['Leases and Events too', '包括 Lease 和 Event'],
   filter: ['Filter', '筛选'],
+  browser: ['browser', '浏览器'],
   clients: ['Clients', '客户端'],
   apiServer: ['API server, etcd', 'API server、etcd'],
   otherKubelets: ['other kubelets', '其他 kubelet'],
@@ -63,7 +64,7 @@ const texts = {
   owners: ['Owner tree', '从属关系树'],
   nodeMap: ['Pods by node', '各节点上的 Pod'],
   noNode: ['no node', '未调度'],
-  podsOn: ['{n} pods', '{n} 个 Pod'],
+  podsOn: ['Pods: {n}', 'Pod：{n}'],
   more: ['{n} more', '另有 {n} 个'],
   details: ['{object}', '{object}'],
   chooseObject: ['Choose an object to see it as YAML and to compare its revisions.', '选择一个对象以查看其 YAML 并比较各修订版本。'],

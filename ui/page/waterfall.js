@@ -3,10 +3,10 @@
 import { t } from './text.js';
 import { el, replace, svg } from './dom.js';
 import { shortName } from './api.js';
-import { didKey } from './spans.js';
+import { client, didKey } from './spans.js';
 import { commandList } from './commands.js';
 
-const barWidth = 200;
+const barWidth = 150;
 const mostSteps = 300;
 
 let open = 0; // revision whose commands are shown
@@ -43,7 +43,7 @@ export function drawSteps(container, root, steps, pods, more) {
       el('td', { class: 'number' }, duration(step.at)),
       el('td', {}, bar(at.get(step.woke) ?? 0, step.at)),
       el('td', { class: 'number' }, String(step.revision)),
-      el('td', {}, step.who),
+      el('td', {}, client(step.who)),
       el('td', {}, `${t(didKey(step))} `, el('a', { href: `#pipeline/${step.object}`, 'data-key': `o${step.revision}` }, shortName(step.object))),
       el('td', {}, woken(step)),
       el('td', { class: 'why' }, step.why ?? ''),
@@ -70,7 +70,7 @@ export function drawSteps(container, root, steps, pods, more) {
 
 function woken(step) {
   if (!step.woke) return el('span', { class: 'quiet' }, t('ownWill'));
-  const what = step.wokeBy ? shortName(step.wokeBy) : '';
+  const what = step.wokeBy ? step.wokeBy.split(/[./]/)[0] : '';
   return what && step.wokeBy !== step.object ? t('revisionOf', { rev: step.woke, object: what }) : String(step.woke);
 }
 
