@@ -134,8 +134,11 @@ func TestNodesAreRegisteredAndKeptAlive(t *testing.T) {
 	inCluster(t, 3, func(c *cluster) {
 		for i := range 3 {
 			node := c.node(fmt.Sprintf("node-%d", i+1))
-			if want := fmt.Sprintf("10.244.%d.0/24", i); node.Spec.PodCIDR != want || len(node.Spec.Taints) != 0 {
-				c.Errorf("%s has pod CIDR %s, want %s, and taints %v", node.Name, node.Spec.PodCIDR, want, node.Spec.Taints)
+			if want := fmt.Sprintf("10.244.%d.0/24", i); node.Spec.PodCIDR != want {
+				c.Errorf("%s has pod CIDR %s, want %s", node.Name, node.Spec.PodCIDR, want)
+			}
+			if len(node.Spec.Taints) != 1 || node.Spec.Taints[0].Key != corev1.TaintNodeNotReady {
+				c.Errorf("%s has taints %v: the one that admission adds is not a kubelet's to remove", node.Name, node.Spec.Taints)
 			}
 		}
 		first, revisions := c.node("node-1"), map[string]bool{}
@@ -262,7 +265,7 @@ func TestOnlyAnnotatedNodesOfOthersArePlayed(t *testing.T) {
 		}
 		c.settle()
 		now := c.node("foreign")
-		if now.Spec.PodCIDR != "10.244.1.0/24" || len(now.Spec.Taints) != 0 || now.Status.Allocatable.Cpu().String() != "4" {
+		if now.Spec.PodCIDR != "10.244.1.0/24" || now.Status.Allocatable.Cpu().String() != "4" {
 			c.Errorf("the annotated node: %+v, %+v", now.Spec, now.Status.Allocatable)
 		}
 		if pod := c.pod("p"); !ready(pod.Status.Conditions) || pod.Status.PodIP != "10.244.1.2" {

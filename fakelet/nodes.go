@@ -305,35 +305,15 @@ func (n *nodes) reportStatus(ctx context.Context, node *corev1.Node, p *playedNo
 	if due {
 		changed := node.DeepCopy()
 		changed.Status = nodeStatus(node, p.hostIP, now)
-		updated, err := n.client.CoreV1().Nodes().UpdateStatus(ctx, changed, metav1.UpdateOptions{})
-		if err != nil {
+		if _, err := n.client.CoreV1().Nodes().UpdateStatus(ctx, changed, metav1.UpdateOptions{}); err != nil {
 			return ignoreGone(err)
 		}
 		p.report = nextTurn(node.Name, reportEvery, now)
 		if readiness(node) != corev1.ConditionTrue {
 			n.recorder.node(node, "NodeReady", "Node "+node.Name+" status is now: NodeReady")
 		}
-		node = updated
 	}
-	return n.removeNotReadyTaint(ctx, node)
-}
-
-// removeNotReadyTaint takes away the taint that admission gives every new node.
-// It stands in for the node life cycle controller, which does so once a node is Ready.
-func (n *nodes) removeNotReadyTaint(ctx context.Context, node *corev1.Node) error {
-	var kept []corev1.Taint
-	for _, t := range node.Spec.Taints {
-		if t.Key != corev1.TaintNodeNotReady || t.Effect != corev1.TaintEffectNoSchedule {
-			kept = append(kept, t)
-		}
-	}
-	if len(kept) == len(node.Spec.Taints) {
-		return nil
-	}
-	node = node.DeepCopy()
-	node.Spec.Taints = kept
-	_, err := n.client.CoreV1().Nodes().Update(ctx, node, metav1.UpdateOptions{})
-	return ignoreGone(err)
+	return nil
 }
 
 // renewLease writes the node's Lease when it is due. The last one written is

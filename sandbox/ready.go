@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +21,7 @@ func (s *Sandbox) WaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	done := make(chan error, 1)
-	go func() { done <- waitNodes(ctx, s.RESTConfig(), s.cfg.Nodes) }()
+	go func() { done <- waitNodes(ctx, s.RESTConfig(), s.cfg.Nodes, s.cfg.NoControllers) }()
 	select {
 	case err := <-done:
 		return err
@@ -31,8 +32,9 @@ func (s *Sandbox) WaitReady(ctx context.Context) error {
 	}
 }
 
-// waitNodes watches until want nodes are Ready.
-func waitNodes(ctx context.Context, config *rest.Config, want int) error {
+// waitNodes watches until want nodes are Ready. Their taint goes with the node life
+// cycle controller alone, so it stays for good without controllers.
+func waitNodes(ctx context.Context, config *rest.Config, want int, tainted bool) error {
 	config.UserAgent = "kubesim"
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
@@ -51,7 +53,7 @@ func waitNodes(ctx context.Context, config *rest.Config, want int) error {
 			continue
 		}
 		delete(ready, node.Name)
-		if event.Type != watch.Deleted && nodeReady(node) {
+		if event.Type != watch.Deleted && nodeReady(node) && (tainted || !newTaint(node)) {
 			ready[node.Name] = true
 		}
 		if len(ready) >= want {
@@ -64,18 +66,14 @@ func waitNodes(ctx context.Context, config *rest.Config, want int) error {
 	return errors.New("waiting for the nodes: the watch ended")
 }
 
-// nodeReady tells whether the scheduler would use the node: it is Ready, and has
-// lost the taint that every new node gets.
+// newTaint tells whether the node has the taint that every new one gets, and that
+// keeps pods away.
+func newTaint(node *corev1.Node) bool {
+	return slices.ContainsFunc(node.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeNotReady })
+}
+
 func nodeReady(node *corev1.Node) bool {
-	for _, taint := range node.Spec.Taints {
-		if taint.Key == corev1.TaintNodeNotReady {
-			return false
-		}
-	}
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue
-		}
-	}
-	return false
+	return slices.ContainsFunc(node.Status.Conditions, func(condition corev1.NodeCondition) bool {
+		return condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue
+	})
 }

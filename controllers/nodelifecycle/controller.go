@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -270,31 +271,43 @@ func (c *Controller) execute(node *corev1.Node) (string, time.Duration) {
 	return wanted, 0
 }
 
+// operation is one of a JSON patch.
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
 // write patches the node's taints and labels if they differ.
 func (c *Controller) write(ctx context.Context, node *corev1.Node, execute string) error {
-	patch := map[string]any{}
-	metadata := map[string]any{}
-	if labels := newLabels(node); len(labels) > 0 {
-		metadata["labels"] = labels
+	var patch []operation
+	for name, value := range newLabels(node) {
+		patch = append(patch, operation{"add", "/metadata/labels/" + strings.ReplaceAll(name, "/", "~1"), value})
 	}
 	taints, changed := newTaints(node, execute, c.clock.Now())
 	if changed {
-		// The list is replaced as a whole, so it must be the one that was read.
-		metadata["resourceVersion"] = node.ResourceVersion
-		patch["spec"] = map[string]any{"taints": taints}
+		// The list is replaced as a whole, so it must be the one that was read. What
+		// else is new of the node doesn't matter.
+		guard := operation{"test", "/spec/taints", node.Spec.Taints}
+		if len(node.Spec.Taints) == 0 {
+			guard = operation{"test", "/metadata/resourceVersion", node.ResourceVersion}
+		}
+		patch = append(patch, guard, operation{"add", "/spec/taints", taints})
 	}
-	if len(metadata) == 0 {
+	if len(patch) == 0 {
 		return nil
 	}
-	patch["metadata"] = metadata
 	body, err := json.Marshal(patch)
 	if err != nil {
 		return fmt.Errorf("patch of a node: %w", err)
 	}
 	runner.Decide(ctx, "taints %v", taints)
-	_, err = c.client.CoreV1().Nodes().Patch(ctx, node.Name, types.MergePatchType, body, metav1.PatchOptions{})
-	if apierrors.IsNotFound(err) {
+	_, err = c.client.CoreV1().Nodes().Patch(ctx, node.Name, types.JSONPatchType, body, metav1.PatchOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil
+	case apierrors.IsInvalid(err): // the test failed
+		return apierrors.NewConflict(corev1.Resource("nodes"), node.Name, err)
 	}
 	if err == nil && changed {
 		c.logger.Info("Changed taints", "node", node.Name, "taints", taints)
