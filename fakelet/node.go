@@ -188,7 +188,7 @@ func newLease(node *corev1.Node, now time.Time) *coordinationv1.Lease {
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}},
 		},
 		Spec: coordinationv1.LeaseSpec{
-			HolderIdentity: &node.Name, LeaseDurationSeconds: ptr.To[int32](leaseSeconds), RenewTime: ptr.To(metav1.NewMicroTime(now)),
+			HolderIdentity: &node.Name, LeaseDurationSeconds: ptr.To[int32](leaseSeconds), RenewTime: ptr.To(metav1.NewMicroTime(now.Truncate(time.Microsecond))), // as it is stored
 		},
 	}
 }
