@@ -11,7 +11,8 @@ import (
 
 // step is a step of a timeline with what the page needs to repeat its request.
 type step struct {
-	At          float64   `json:"at"` // milliseconds since the first request began
+	At          float64   `json:"at"`   // milliseconds since the first request began
+	From        float64   `json:"from"` // the same of what woke the writer; of the request itself if that is unknown
 	Time        time.Time `json:"time"`
 	Revision    int64     `json:"revision"`
 	Who         string    `json:"who"`
@@ -55,11 +56,17 @@ func steps(spans []trace.Span, root string) []step {
 	found := []step{}
 	for _, s := range timeline.Build(spans, timeline.Descendants(spans, root)) {
 		request := requests[s.Revision]
+		from := request.Start
+		if woke := requests[s.Woke]; woke != nil {
+			from = woke.End
+		}
 		found = append(found, step{
-			At: float64(s.At) / float64(time.Millisecond), Time: request.End, Revision: s.Revision, Who: s.Who, Did: s.Did,
+			At: milliseconds(s.At), From: milliseconds(s.At - max(0, request.End.Sub(from))), Time: request.End, Revision: s.Revision, Who: s.Who, Did: s.Did,
 			Verb: request.Verb, Subresource: request.Subresource,
 			Object: s.Object, Why: s.Why, Woke: s.Woke, WokeObject: s.WokeObject,
 		})
 	}
 	return found
 }
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

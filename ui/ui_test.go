@@ -87,7 +87,7 @@ func TestSteps(t *testing.T) {
 		t.Fatalf("steps %+v, want 2", got.Steps)
 	}
 	want := step{
-		At: 3, Time: began.Add(3 * time.Millisecond), Revision: 11, Who: "deployment-controller", Did: "created", Verb: "create", Object: set,
+		At: 3, From: 1, Time: began.Add(3 * time.Millisecond), Revision: 11, Who: "deployment-controller", Did: "created", Verb: "create", Object: set,
 		Why: "create ReplicaSet web-1", Woke: 10, WokeObject: web,
 	}
 	if got.Steps[1] != want {

@@ -28,6 +28,7 @@ const texts = {
   stepsOf: ['From the request to what came of it: {object}', '从请求到结果：{object}'],
   stepsHelp: ['Choose a write above, or name an object, to see each step from the request that caused it.', '选择上方的一次写入，或输入对象名称，查看从最初请求开始的每个步骤。'],
   noSteps: ['No write of {object} is remembered.', '没有 {object} 的写入记录。'],
+  forgotten: ['The first steps are forgotten: the server remembers the last 8192 spans.', '最初的步骤已被遗忘：服务器只保留最近的 8192 个 span。'],
   time: ['Since request', '距请求'],
   waited: ['Woken, then written', '从唤醒到写入'],
   revision: ['Revision', '修订版本'],

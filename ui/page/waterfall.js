@@ -19,7 +19,6 @@ export function drawSteps(container, root, steps, pods, more) {
   }
   const { shown, hiddenPods, hiddenSteps } = fold(steps, pods);
   const end = Math.max(...shown.map((s) => s.at), 0.001);
-  const at = new Map(steps.map((s) => [s.revision, s.at]));
   const heads = ['time', 'waited', 'revision', 'who', 'did', 'wokenBy', 'why', 'command'];
   const body = el('tbody');
   for (const step of shown) {
@@ -31,6 +30,7 @@ export function drawSteps(container, root, steps, pods, more) {
     el('div', { class: 'scroll' },
       el('table', { class: 'waterfall' },
         el('thead', {}, el('tr', {}, heads.map((h) => el('th', { scope: 'col' }, t(h))))), body)),
+    steps[0].woke > 0 && el('p', { class: 'quiet' }, t('forgotten')),
     hiddenSteps > 0 && el('p', { class: 'bar' }, t('notShownSteps', { steps: hiddenSteps, pods: hiddenPods }),
       el('button', { type: 'button', 'data-key': 'more', onclick: more }, t('showMore'))));
 
@@ -41,7 +41,7 @@ export function drawSteps(container, root, steps, pods, more) {
     };
     return el('tr', { class: step.object === root ? 'root' : undefined },
       el('td', { class: 'number' }, duration(step.at)),
-      el('td', {}, bar(at.get(step.woke) ?? 0, step.at)),
+      el('td', {}, bar(step.from, step.at)),
       el('td', { class: 'number' }, String(step.revision)),
       el('td', {}, client(step.who)),
       el('td', {}, `${t(didKey(step))} `, el('a', { href: `#pipeline/${step.object}`, 'data-key': `o${step.revision}` }, shortName(step.object))),
