@@ -70,7 +70,7 @@ func TestInBrowser(t *testing.T) {
 
 	b.evaluate(`location.hash = 'pipeline/deployments.apps/default/web'`)
 	b.wait(`[...document.querySelectorAll('.waterfall tr')].filter((r) => r.textContent.includes('Running and Ready')).length === 3`)
-	b.wait(`document.querySelectorAll('.flow .write').length > 10`)
+	b.wait(`[...document.querySelectorAll('.flow .lane-label')].filter((l) => /^(scheduler|kubelet node-.)$/.test(l.textContent)).length === 4`)
 	b.evaluate(`[...document.querySelectorAll('.waterfall tr')].find((r) => r.textContent.includes('bound')).querySelector('button').click()`)
 	b.wait(`document.querySelector('.command-list')?.textContent.includes('kind: "Binding"')`)
 	b.screenshot(*screenshots, "pipeline")
@@ -81,6 +81,7 @@ func TestInBrowser(t *testing.T) {
 	b.wait(`document.querySelectorAll('.tree .tree .tree a').length === 3`)
 	b.evaluate(`location.hash = 'objects/deployments.apps/default/web'`)
 	b.wait(`document.querySelector('.object ins')?.textContent.includes('+ ')`)
+	b.wait(`[...document.querySelectorAll('.yaml .line')].some((l) => l.textContent.includes('replicas: 3') && l.querySelector('.manager')?.textContent === 'kubesim-page')`)
 	b.screenshot(*screenshots, "objects")
 
 	b.evaluate(`location.hash = 'scheduler'`)

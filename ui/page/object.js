@@ -7,6 +7,9 @@ import { revisionsOf } from './spans.js';
 import { toLines } from './yaml.js';
 import { diff, hunks } from './diff.js';
 
+const colours = new Map(); // by field manager
+const colourCount = 5;
+
 // showObject builds the part below the lists. With to it compares at once.
 export async function showObject(container, object, byName, { to }) {
   if (!object) {
@@ -47,7 +50,7 @@ export async function showObject(container, object, byName, { to }) {
 
   async function load() {
     try {
-      yaml.textContent = toLines(await getJSON(objectPath(resource, namespace, name)), managed.checked).join('\n');
+      yaml.replaceChildren(...toLines(await getJSON(objectPath(resource, namespace, name)), managed.checked).map((line) => drawLine([' ', line])));
     } catch (err) {
       yaml.textContent = err instanceof Refused && err.code === 404 ? t('deleted') : err.message;
     }
@@ -72,6 +75,13 @@ function ends(revisions, to) {
 
 function drawLine(line) {
   if (line === null) return el('span', { class: 'line quiet' }, '⋯\n');
-  const [mark, text] = line;
-  return el(mark === '+' ? 'ins' : mark === '-' ? 'del' : 'span', { class: 'line' }, `${mark} ${text}\n`);
+  const [mark, { text, managers }] = line;
+  return el(mark === '+' ? 'ins' : mark === '-' ? 'del' : 'span', { class: 'line' }, `${mark} ${text}`,
+    managers.map((manager) => el('span', { class: `manager manager-${colourOf(manager)}`, title: t('setBy', { manager }) }, manager)), '\n');
+}
+
+// colourOf gives a manager one of the colours for as long as the page is open.
+function colourOf(manager) {
+  if (!colours.has(manager)) colours.set(manager, colours.size % colourCount);
+  return colours.get(manager);
 }

@@ -75,6 +75,7 @@ const texts = {
   to: ['To', '到'],
   compare: ['Compare', '比较'],
   managed: ['Managed fields too', '包括 managedFields'],
+  setBy: ['Set by field manager {manager}', '由字段管理者 {manager} 设置'],
   gone: ['It did not exist at revision {rev}.', '在修订版本 {rev} 时不存在。'],
   noDifference: ['No difference', '没有差异'],
   noRevisions: ['Fewer than two of its revisions are remembered; enter them.', '已知的修订版本不足两个，请手动输入。'],
