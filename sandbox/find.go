@@ -15,10 +15,13 @@ import (
 const findTimeout = 2 * time.Second
 
 // Find returns how to reach a running sandbox: that of the data directory, or
-// else one at the fallback URL.
+// else one at the fallback URL, if there is one.
 func Find(ctx context.Context, dataDir, fallback string) (*rest.Config, error) {
 	if path := FindKubeconfig(ctx, dataDir); path != "" {
 		return clientcmd.BuildConfigFromFlags("", path)
+	}
+	if fallback == "" {
+		return nil, fmt.Errorf("no sandbox is running on %s", dataDir)
 	}
 	if config := (&rest.Config{Host: fallback}); answers(ctx, config) {
 		return config, nil

@@ -15,9 +15,9 @@ import (
 
 const (
 	// componentGrace is how long components may take to end by themselves.
-	componentGrace = time.Second
+	componentGrace = 600 * time.Millisecond
 	// connectionGrace is how long open requests may take to end after that.
-	connectionGrace = 500 * time.Millisecond
+	connectionGrace = 400 * time.Millisecond
 	// headerTimeout is how long a client may take to send a request's header, and
 	// idleTimeout how long it may keep a connection without a request.
 	headerTimeout = 10 * time.Second

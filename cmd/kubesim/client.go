@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -30,6 +32,8 @@ func (f *clientFlags) config(ctx context.Context) (*rest.Config, error) {
 	var config *rest.Config
 	var err error
 	switch {
+	case f.dataDir != defaultDataDir() && f.server == "" && f.kubeconfig == "":
+		config, err = sandbox.Find(ctx, f.dataDir, "")
 	case f.server != "" && f.kubeconfig != "":
 		return nil, errors.New("--server and --kubeconfig exclude each other")
 	case f.server != "":
@@ -45,4 +49,12 @@ func (f *clientFlags) config(ctx context.Context) (*rest.Config, error) {
 	config.QPS = -1
 	config.UserAgent = "kubesim"
 	return config, nil
+}
+
+// subcommand refuses what is no command of a group of commands.
+func subcommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unknown command %q for %q", args[0], cmd.CommandPath())
+	}
+	return nil
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubesim/kubesim/sandbox/simclock"
@@ -20,7 +23,10 @@ func clockCommand() *cobra.Command {
 		Short: "Stop the sandbox's time, run it fast, or jump ahead",
 		Long: `Stop the sandbox's time, run it fast, or jump ahead. Everything in the cluster goes
 by that time: timestamps, Leases, back-offs, deadlines, schedules. Without a
-command it tells what time it is there.`,
+command it tells what time it is there.
+
+It is the clock of one process: with parts that run as processes of their own it
+moves that of the API server alone. kubectl counts ages by its own clock.`,
 		Example: `  kubesim clock speed 100      run a hundred times as fast
   kubesim clock advance 5m     see at once what happens in five minutes
   kubesim clock pause; kubesim clock step`,
@@ -60,6 +66,27 @@ command it tells what time it is there.`,
 	return cmd
 }
 
+// leg is how far the clock is moved by one request, for long ways to show where
+// they are and to end with Ctrl-C.
+const leg = time.Hour
+
+// advance gives the command, a long way in legs.
+func advance(ctx context.Context, client *http.Client, host string, command simclock.Command) (simclock.State, error) {
+	for whole := command.For; command.For > leg; command.For -= leg {
+		state, err := simclock.Control(ctx, client, host, simclock.Command{Do: command.Do, For: leg})
+		if err != nil {
+			return state, err
+		}
+		if term.IsTerminal(int(os.Stderr.Fd())) {
+			fmt.Fprintf(os.Stderr, "\r%s of %s", whole-command.For+leg, whole)
+			if command.For-leg <= leg {
+				fmt.Fprintln(os.Stderr)
+			}
+		}
+	}
+	return simclock.Control(ctx, client, host, command)
+}
+
 func runClock(ctx context.Context, out io.Writer, flags *clientFlags, command simclock.Command) error {
 	config, err := flags.config(ctx)
 	if err != nil {
@@ -69,7 +96,7 @@ func runClock(ctx context.Context, out io.Writer, flags *clientFlags, command si
 	if err != nil {
 		return err
 	}
-	state, err := simclock.Control(ctx, client, config.Host, command)
+	state, err := advance(ctx, client, config.Host, command)
 	if err != nil {
 		return err
 	}

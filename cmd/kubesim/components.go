@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/rest"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/kubesim/kubesim/controllers"
 	"github.com/kubesim/kubesim/fakelet"
+	"github.com/kubesim/kubesim/fakelet/stage"
 	"github.com/kubesim/kubesim/scheduler"
 	"github.com/kubesim/kubesim/scheduler/configuration"
 )
@@ -65,15 +67,37 @@ func schedulerConfiguration(flag, file string) (*configv1.KubeSchedulerConfigura
 
 func fakeletCommand() *cobra.Command {
 	var nodes int
+	var file string
 	cmd := componentCommand("fakelet", "Play the nodes of a cluster", func(ctx context.Context, p part) error {
+		stages, err := readStages(file)
+		if err != nil {
+			return err
+		}
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return err
 		}
-		return fakelet.Run(ctx, fakelet.Config{RESTConfig: p.config, Logger: p.logger, Nodes: nodes, Listener: listener, Address: listener.Addr().String()})
+		return fakelet.Run(ctx, fakelet.Config{RESTConfig: p.config, Logger: p.logger, Nodes: nodes, Stages: stages, Listener: listener, Address: listener.Addr().String()})
 	})
 	cmd.Flags().IntVar(&nodes, "nodes", 3, "`number` of nodes")
+	cmd.Flags().StringVar(&file, "stages", "", "`file` with Stages of kwok: how pods and nodes that they select live")
 	return cmd
+}
+
+// readStages reads the file of --stages; no file has none.
+func readStages(name string) (stage.Stages, error) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("--stages: %w", err)
+	}
+	stages, err := stage.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("--stages %s: %w", name, err)
+	}
+	return stages, nil
 }
 
 // part is what a component is run with.

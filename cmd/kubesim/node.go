@@ -32,6 +32,8 @@ A stopped node's kubelet is silent, as after a power cut: its Lease runs out, th
 node becomes NotReady, its pods are evicted. Started again it reports at once and
 its pods are Ready again. The same is done by the annotation kubesim.io/kubelet on
 a Node: stopped, partitioned (the network does not reach its pods either) or slow.`,
+		Args:    subcommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Example: "  kubesim node stop node-2\n  kubesim node start node-2\n  kubesim node add big-1 --cpu 64 --memory 256Gi --zone zone-b",
 	}
 	cmd.AddCommand(

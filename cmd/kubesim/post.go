@@ -7,6 +7,8 @@ import (
 	"os"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/kubesim/kubesim/sandbox"
 	"github.com/kubesim/kubesim/sandbox/manifest"
 )
@@ -19,6 +21,7 @@ func (f *upFlags) post(ctx context.Context, s *sandbox.Sandbox, std stdio) error
 	}
 	config := s.RESTConfig()
 	config.UserAgent = "kubesim"
+	config.WarningHandler = rest.NewWarningWriter(std.err, rest.WarningWriterOptions{Deduplicate: true})
 	client, err := manifest.NewClient(config)
 	if err != nil {
 		return err

@@ -77,7 +77,7 @@ func printTimeline(ctx context.Context, out io.Writer, config *rest.Config, root
 	}
 	steps := timeline.Build(spans, family)
 	if len(steps) == 0 {
-		_, err := fmt.Fprintf(out, "The API server remembers no step of %s.\n", root.Name())
+		_, err := fmt.Fprintf(out, "The API server remembers no step of %s: it was there before the start, or too much has happened since.\n", root.Name())
 		return err
 	}
 	return timeline.Render(out, steps)

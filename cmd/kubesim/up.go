@@ -83,6 +83,9 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 	cleanup = func() {}
 	keepPrivate()
 	if f.ephemeral {
+		if f.dataDir != defaultDataDir() {
+			return sandbox.Config{}, nil, errors.New("--data-dir: of no use with --ephemeral, which has a temporary one")
+		}
 		if f.dataDir, err = os.MkdirTemp("", "kubesim-"); err != nil {
 			return sandbox.Config{}, nil, err
 		}
@@ -111,10 +114,11 @@ type upFlags struct {
 	serverFlags
 	schedulerConfig string
 
-	pools string
-	nodes int
-	bare  bool
-	files []string
+	pools  string
+	stages string
+	nodes  int
+	bare   bool
+	files  []string
 }
 
 func upCommand(started time.Time) *cobra.Command {
@@ -128,7 +132,12 @@ and pretend nodes. It ends with Ctrl-C and goes on from its data directory the n
 Files given with -f are posted once the cluster is ready. One that is refused is
 reported with the API server's words and the cluster stays up.`,
 		Example: "  kubesim up -f web.yaml\n  kubesim up --ephemeral --http 127.0.0.1:0 --nodes 100",
-		Args:    cobra.NoArgs,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("%q: name manifests with -f, as in kubesim up -f %s", args[0], args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd.Context(), started, stdio{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
@@ -137,6 +146,7 @@ reported with the API server's words and the cluster stays up.`,
 	cmd.Flags().IntVar(&f.nodes, "nodes", 3, "`number` of nodes")
 	cmd.Flags().StringVar(&f.schedulerConfig, "scheduler-config", "", "`file` with a KubeSchedulerConfiguration: profiles, plugins, extenders")
 	cmd.Flags().StringVar(&f.pools, "node-config", "", "`file` with pools of more nodes: sizes, zones, labels, taints, prices")
+	cmd.Flags().StringVar(&f.stages, "stages", "", "`file` with Stages of kwok: how pods and nodes that they select live")
 	cmd.Flags().BoolVar(&f.bare, "bare", false, "leave add-ons out")
 	cmd.Flags().StringArrayVarP(&f.files, "filename", "f", nil, "`file` with manifests to post, - for stdin (repeatable)")
 	return cmd
@@ -160,6 +170,9 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 	defer cleanup()
 	cfg.Nodes, cfg.Bare = f.nodes, f.bare
 	if cfg.Pools, err = readPools(f.pools); err != nil {
+		return err
+	}
+	if cfg.Stages, err = readStages(f.stages); err != nil {
 		return err
 	}
 	if cfg.Scheduler, err = schedulerConfiguration("--scheduler-config", f.schedulerConfig); err != nil {

@@ -92,9 +92,14 @@ func tolerate(taint v1.Taint) change {
 func resources(pod *v1.Pod, node *framework.NodeInfo) [][]change {
 	request := framework.PodRequests(pod)
 	var lower, free []change
+	short, tooSmall := 0, false
 	for _, s := range noderesources.Fits(&request, node) {
 		if c, ok := lowered(pod, s); ok {
 			lower = append(lower, c)
+		}
+		short++
+		if s.Requested > s.Capacity { // nothing that could be freed would do
+			tooSmall = true
 		}
 		name, missing := s.Resource, quantity(s.Resource, s.Requested-(s.Capacity-s.Used))
 		text := fmt.Sprintf("free %s of %s on %s", missing.String(), name, node.Name())
@@ -108,10 +113,14 @@ func resources(pod *v1.Pod, node *framework.NodeInfo) [][]change {
 			n.Status.Allocatable[name] = sum
 		}})
 	}
-	if len(lower) == len(free) {
-		return [][]change{lower, free}
+	var ways [][]change
+	if len(lower) == short {
+		ways = append(ways, lower)
 	}
-	return [][]change{free}
+	if !tooSmall {
+		ways = append(ways, free)
+	}
+	return ways
 }
 
 // lowered takes from the container that asks for most. It is not ok if that

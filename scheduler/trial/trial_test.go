@@ -63,7 +63,7 @@ func TestFixes(t *testing.T) {
 	}{
 		"fits":              {cpu(1000), nil},
 		"too large":         {cpu(2000), []string{"add a toleration for node.kubernetes.io/unschedulable:NoSchedule", "free 500m of cpu on node-1", "lower cpu request to 1500m", "uncordon node-3"}},
-		"of two containers": {"containers: [{name: c, resources: {requests: {cpu: 1}}}, {name: d, resources: {requests: {cpu: 4}}}]", []string{"free 3500m of cpu on node-1", "lower cpu request of container d to 500m"}},
+		"of two containers": {"containers: [{name: c, resources: {requests: {cpu: 1}}}, {name: d, resources: {requests: {cpu: 4}}}]", []string{"lower cpu request of container d to 500m"}},
 		"node selector":     {"nodeSelector: {disk: ssd}", []string{"drop node selector disk=ssd", "label node-1 disk=ssd"}},
 		"another node":      {"nodeSelector: {kubernetes.io/hostname: node-2}, " + cpu(400), []string{"add a toleration for x=z:NoSchedule", "drop node selector kubernetes.io/hostname=node-2", "label node-1 kubernetes.io/hostname=node-2", "remove taint x=z:NoSchedule from node-2"}},
 		"two reasons":       {"nodeSelector: {kubernetes.io/hostname: node-3, disk: ssd}", []string{"drop node selector disk=ssd and drop node selector kubernetes.io/hostname=node-3", "label node-1 disk=ssd and label node-1 kubernetes.io/hostname=node-3"}},
