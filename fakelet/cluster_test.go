@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubesim/kubesim/fakelet"
+	"github.com/kubesim/kubesim/fakelet/stage"
 	"github.com/kubesim/kubesim/sandbox"
 )
 
@@ -28,6 +29,7 @@ type cluster struct {
 	config  *rest.Config
 	client  kubernetes.Interface
 	nodes   int
+	stages  stage.Stages
 	stop    context.CancelFunc
 	running sync.WaitGroup
 
@@ -62,7 +64,7 @@ func (c *cluster) start() {
 	c.kubelets = pipes{make(chan net.Conn)}
 	listener := c.kubelets
 	c.running.Go(func() {
-		if err := fakelet.Run(ctx, fakelet.Config{RESTConfig: c.config, Nodes: c.nodes, Logger: discard(), Listener: listener}); err != nil {
+		if err := fakelet.Run(ctx, fakelet.Config{RESTConfig: c.config, Nodes: c.nodes, Stages: c.stages, Logger: discard(), Listener: listener}); err != nil {
 			c.Errorf("Run: %v", err)
 		}
 	})

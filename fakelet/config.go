@@ -12,6 +12,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+
+	"github.com/kubesim/kubesim/fakelet/stage"
 )
 
 // Config says how to reach the API server and which nodes to play.
@@ -27,6 +29,8 @@ type Config struct {
 	Nodes int
 	// Pools are more nodes to make at start, of other sizes.
 	Pools []Pool
+	// Stages say how pods and nodes live that they select, in place of what is built in.
+	Stages stage.Stages
 	// Delay is how long the containers of a pod take to be created.
 	Delay time.Duration
 	// Listener takes connections for all kubelets; nobody can call them if it is nil.

@@ -28,7 +28,8 @@
 // have none: of a server, or a command whose end can be seen, the plan says all.
 // Package server is the kubelets' HTTP API, network.go the simulated network.
 //
-// Users steer by annotations: kubesim.io/fail and kubesim.io/usage on a Pod,
+// Package stage has users' own life cycles as data (stages.go): they come first.
+// Users steer by annotations as well: kubesim.io/fail and kubesim.io/usage on a Pod,
 // kubesim.io/kubelet and kubesim.io/pressure on a Node.
 //
 // Left out against a real kubelet: images (what a container does is known from a

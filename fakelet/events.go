@@ -52,8 +52,8 @@ func (r *recorder) pod(pod *corev1.Pod, e event) {
 }
 
 // node tells an event of a node. As a kubelet does, it uses the name as uid.
-func (r *recorder) node(node *corev1.Node, reason, message string) {
-	r.record(corev1.ObjectReference{Kind: "Node", Name: node.Name, UID: types.UID(node.Name)}, node.Name, corev1.EventTypeNormal, reason, message)
+func (r *recorder) node(node *corev1.Node, kind, reason, message string) {
+	r.record(corev1.ObjectReference{Kind: "Node", Name: node.Name, UID: types.UID(node.Name)}, node.Name, kind, reason, message)
 }
 
 func (r *recorder) record(ref corev1.ObjectReference, host, kind, reason, message string) {

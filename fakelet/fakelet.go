@@ -70,7 +70,9 @@ func newFakelet(cfg Config) (*fakelet, error) {
 	podInformer := f.factory.InformerFor(&corev1.Pod{}, newBoundPodInformer)
 	f.nodeInformer, f.podInformer = nodeInformer.Informer(), podInformer
 
+	life := &lifeCycle{stages: cfg.Stages, clock: cfg.Clock, started: cfg.Clock.Now(), known: map[types.UID]staging{}}
 	f.nodes = &nodes{
+		life:   life,
 		client: client, lister: nodeInformer.Lister(), clock: cfg.Clock, recorder: f.recorder,
 		hosts: newAddresses(), podCIDRs: newPodCIDRs(), missing: map[string]*corev1.Node{}, played: map[string]*playedNode{},
 		address: cfg.Address,
@@ -86,7 +88,7 @@ func newFakelet(cfg Config) (*fakelet, error) {
 		client: client, lister: f.factory.Core().V1().Pods().Lister(), clock: cfg.Clock, log: cfg.Logger,
 		tracer: cfg.Tracer.Tracer("fakelet"), recorder: f.recorder, nodes: f.nodes, ips: newAddresses(),
 		delay: cfg.Delay, last: map[types.UID]write{}, memory: map[types.UID]memory{}, refresh: map[types.UID]bool{}, evicted: map[types.UID]string{},
-		runs: f.runs, byNode: f.indexed(byNode),
+		runs: f.runs, byNode: f.indexed(byNode), life: life,
 	}
 	f.nodeWorker = newWorker("node", cfg.Clock, cfg.Logger, f.syncNode)
 	f.podWorker.sync = f.pods.sync

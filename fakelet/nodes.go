@@ -26,6 +26,7 @@ type nodes struct {
 	recorder *recorder
 	hosts    *addresses
 	podCIDRs *podCIDRs
+	life     *lifeCycle
 	address  string // of the kubelets' server, "" for none to tell
 
 	mu      sync.RWMutex
@@ -160,7 +161,7 @@ func (n *nodes) register(ctx context.Context, name string) error {
 		return err
 	}
 	if err == nil {
-		n.recorder.node(node, "NodeReady", "Node "+name+" status is now: NodeReady")
+		n.recorder.node(node, corev1.EventTypeNormal, "NodeReady", "Node "+name+" status is now: NodeReady")
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -178,6 +179,7 @@ func (n *nodes) seen(node *corev1.Node) {
 func (n *nodes) gone(node *corev1.Node) {
 	n.podCIDRs.release(node.Spec.PodCIDR)
 	n.hosts.release(types.UID(node.Name))
+	n.life.forget(node.UID)
 }
 
 // sync does what is due for a node. It returns whether the node has just become
@@ -209,8 +211,18 @@ func (n *nodes) sync(ctx context.Context, name string) (ready, returned bool, af
 		return false, returned, 0, err
 	}
 	ready = n.takesPods(node, p)
-	err = errors.Join(n.reportStatus(ctx, node, p, now), n.renewLease(ctx, node, p, now))
-	return ready, returned, min(p.renew.Sub(now), p.report.Sub(now)), err
+	stageAfter, own, err := n.playStages(ctx, node, p)
+	if own {
+		p.report = nextTurn(node.Name, reportEvery, now)
+	} else if err == nil {
+		err = n.reportStatus(ctx, node, p, now)
+	}
+	err = errors.Join(err, n.renewLease(ctx, node, p, now))
+	after = min(p.renew.Sub(now), p.report.Sub(now))
+	if stageAfter > 0 {
+		after = min(after, stageAfter)
+	}
+	return ready, returned, after, err
 }
 
 // switchMode notes what the node's annotation says of its kubelet. It returns true
@@ -310,7 +322,7 @@ func (n *nodes) reportStatus(ctx context.Context, node *corev1.Node, p *playedNo
 		}
 		p.report = nextTurn(node.Name, reportEvery, now)
 		if readiness(node) != corev1.ConditionTrue {
-			n.recorder.node(node, "NodeReady", "Node "+node.Name+" status is now: NodeReady")
+			n.recorder.node(node, corev1.EventTypeNormal, "NodeReady", "Node "+node.Name+" status is now: NodeReady")
 		}
 	}
 	return nil

@@ -34,6 +34,7 @@ type pods struct {
 	nodes    *nodes
 	ips      *addresses
 	runs     *runs
+	life     *lifeCycle
 	byNode   func(name string) []*corev1.Pod
 	delay    time.Duration
 
@@ -67,6 +68,7 @@ func (p *pods) seen(pod *corev1.Pod) {
 func (p *pods) gone(pod *corev1.Pod) {
 	p.ips.release(pod.UID)
 	p.runs.drop(pod.UID)
+	p.life.forget(pod.UID)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.last, pod.UID)
@@ -89,6 +91,9 @@ func (p *pods) sync(ctx context.Context, key string) (time.Duration, error) {
 	last, current := p.lastWrite(pod)
 	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror || !current {
 		return 0, nil // the cache lags behind our own write, whose event will come
+	}
+	if after, own, err := p.playStages(ctx, pod); own || err != nil {
+		return after, err
 	}
 	f, ok, err := p.facts(ctx, pod)
 	if err != nil || !ok {

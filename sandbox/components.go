@@ -37,7 +37,7 @@ func (s *Sandbox) parts() []component {
 		{"fakelet", func(ctx context.Context) error {
 			return fakelet.Run(ctx, fakelet.Config{
 				RESTConfig: s.RESTConfig(), Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger,
-				Registerer: s.registry, Nodes: s.cfg.Nodes, Pools: s.cfg.Pools, Listener: s.kubelets,
+				Registerer: s.registry, Nodes: s.cfg.Nodes, Pools: s.cfg.Pools, Stages: s.cfg.Stages, Listener: s.kubelets,
 			})
 		}},
 	}

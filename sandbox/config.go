@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/fakelet"
+	"github.com/kubesim/kubesim/fakelet/stage"
 	"github.com/kubesim/kubesim/sandbox/pki"
 )
 
@@ -67,6 +68,8 @@ type Config struct {
 	NoControllers, NoScheduler bool
 	// Pools are nodes of other sizes that are played as well.
 	Pools []fakelet.Pool
+	// Stages are the lives of pods and nodes that they select.
+	Stages stage.Stages
 	// APIOnly leaves out the controllers, the scheduler and the nodes.
 	APIOnly bool
 	// Admission plugins on top of the default ones, and those left out.
