@@ -84,15 +84,24 @@ func TestInBrowser(t *testing.T) {
 	b.wait(`[...document.querySelectorAll('.yaml .line')].some((l) => l.textContent.includes('replicas: 3') && l.querySelector('.manager')?.textContent === 'kubesim-page')`)
 	b.screenshot(*screenshots, "objects")
 
+	b.evaluate(`location.hash = 'revisions'`)
+	b.wait(`document.querySelectorAll('#panel-revisions .dots .pod.ok').length === 3`)
+	b.evaluate(`(() => { // back to where the scheduler bound the first pod
+		const axis = document.querySelector('.axis[type=range]'), write = document.querySelector('#panel-revisions .now');
+		for (let i = 0; i <= Number(axis.max) && !write.textContent.includes('scheduler bound'); i++) { axis.value = i; axis.dispatchEvent(new Event('input')); }
+	})()`)
+	b.wait(`document.querySelectorAll('#panel-revisions .dots .pod.starting').length > 0 && document.querySelectorAll('#panel-revisions .dots .pod.ok').length === 0`)
+	b.screenshot(*screenshots, "revisions")
+
 	b.evaluate(`location.hash = 'scheduler'`)
 	b.wait(`document.querySelectorAll('tr.chosen').length === 1 && document.querySelector('#panel-scheduler thead').textContent.includes('NodeResourcesFit')`)
 	b.screenshot(*screenshots, "scheduler")
 
 	b.evaluate(`location.hash = 'controls'`)
 	b.press("Pause")
-	b.wait(`document.querySelector('.now').textContent.includes('paused')`)
+	b.wait(`document.querySelector('#panel-controls .now').textContent.includes('paused')`)
 	b.press("Resume")
-	b.wait(`document.querySelector('.now').textContent.includes('×1')`)
+	b.wait(`document.querySelector('#panel-controls .now').textContent.includes('×1')`)
 
 	b.evaluate(`document.getElementById('language').click()`)
 	b.wait(`document.documentElement.lang === 'zh' && document.getElementById('tab-pipeline').textContent === '流水线'`)

@@ -114,6 +114,12 @@ export async function objectAt(resource, namespace, name, revision) {
   return item && { apiVersion: resource.apiVersion, kind: resource.kind, ...item };
 }
 
+// tableAt is a kind's Table as it was at a revision, as follow gives it.
+export async function tableAt(resource, revision) {
+  const list = await getJSON(`${collectionPath(resource)}?resourceVersion=${revision}&resourceVersionMatch=Exact`, { accept: tableType });
+  return { columns: list.columnDefinitions, rows: new Map((list.rows ?? []).map((row) => [row.object.metadata.uid, row])) };
+}
+
 export async function listMetadata(resource, signal) {
   return (await getJSON(collectionPath(resource), { accept: metadataType, signal })).items;
 }

@@ -10,6 +10,7 @@ const path = '/debug/kubesim/clock';
 let panel;
 let bar; // in the page's header
 let missing = false;
+let asked = 0; // requests, to ignore the answers that others have overtaken
 
 export async function show(root) {
   if (!panel) build(root);
@@ -29,8 +30,13 @@ export async function followClock(element) {
 
 async function refresh(command) {
   if (missing) return;
+  const mine = ++asked;
   try {
-    draw(await getJSON(path, command && { method: 'POST', type: 'application/json', body: JSON.stringify(command) }));
+    const state = await getJSON(path, command && { method: 'POST', type: 'application/json', body: JSON.stringify(command) });
+    if (mine === asked || command) {
+      if (command) asked++;
+      draw(state);
+    }
     if (command) problem();
   } catch (err) {
     if (err instanceof Refused && err.code === 404) {

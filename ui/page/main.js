@@ -5,10 +5,11 @@ import { problem } from './dom.js';
 import { poll } from './spans.js';
 import * as pipeline from './pipeline.js';
 import * as objects from './objects.js';
+import * as revisions from './revisions.js';
 import * as scheduler from './scheduler.js';
 import * as controls from './controls.js';
 
-const views = { pipeline, objects, scheduler, controls };
+const views = { pipeline, objects, revisions, scheduler, controls };
 let shown; // name of the view
 
 // The address is #view or #view/object.

@@ -50,7 +50,7 @@ export async function showObject(container, object, byName, { to }) {
 
   async function load() {
     try {
-      yaml.replaceChildren(...toLines(await getJSON(objectPath(resource, namespace, name)), managed.checked).map((line) => drawLine([' ', line])));
+      yaml.replaceChildren(...toLines(await getJSON(objectPath(resource, namespace, name)), managed.checked).map((line) => drawLine(['', line])));
     } catch (err) {
       yaml.textContent = err instanceof Refused && err.code === 404 ? t('deleted') : err.message;
     }
@@ -76,7 +76,7 @@ function ends(revisions, to) {
 function drawLine(line) {
   if (line === null) return el('span', { class: 'line quiet' }, '⋯\n');
   const [mark, { text, managers }] = line;
-  return el(mark === '+' ? 'ins' : mark === '-' ? 'del' : 'span', { class: 'line' }, `${mark} ${text}`,
+  return el(mark === '+' ? 'ins' : mark === '-' ? 'del' : 'span', { class: 'line' }, mark ? `${mark} ${text}` : text,
     managers.map((manager) => el('span', { class: `manager manager-${colourOf(manager)}`, title: t('setBy', { manager }) }, manager)), '\n');
 }
 

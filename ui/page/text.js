@@ -5,6 +5,7 @@ const texts = {
   views: ['Views', '视图'],
   pipeline: ['Pipeline', '流水线'],
   objects: ['Objects', '对象'],
+  revisions: ['Revisions', '修订版本'],
   scheduler: ['Scheduler', '调度'],
   controls: ['Controls', '控制'],
   otherLanguage: ['中文', 'English'],
@@ -82,6 +83,10 @@ const texts = {
   seeSteps: ['Its steps', '它的步骤'],
   seeScheduling: ['Its scheduling', '它的调度'],
   deleted: ['It is deleted.', '它已被删除。'],
+
+  // Revisions
+  revisionsHelp: ['Each step of the axis is a write. Move the handle, also by arrow keys, to see the cluster as it was then.', '轴上的每一格是一次写入。拖动滑块或使用方向键，可查看集群当时的状态。'],
+  compacted: ['Revision {rev} is compacted: etcd no longer keeps it, and a client would have to list again.', '修订版本 {rev} 已被压缩：etcd 不再保留，客户端需要重新 list。'],
 
   // Scheduler
   pod: ['Pod', 'Pod'],
