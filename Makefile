@@ -32,6 +32,10 @@ race: ## Run all tests with the race detector
 compat: ## Run Helm and a controller-runtime manager against a sandbox
 	cd compat && go test -mod=mod ./... # its requirements follow those of the module above
 
+.PHONY: ui
+ui: ## Test the page in chromium and remake its screenshots
+	go test ./ui -count=1 -args -screenshots $(CURDIR)/docs/page
+
 .PHONY: lint
 lint: ## Check format and style
 	@test -z "$$(gofmt -l .)" || { echo "not gofmt-ed:"; gofmt -l .; exit 1; }

@@ -25,6 +25,38 @@ func TestRecorderKeepsTheLastSpans(t *testing.T) {
 	}
 }
 
+func TestServeHTTPSince(t *testing.T) {
+	recorder := trace.NewRecorder(3)
+	tracer := recorder.Provider().Tracer("test")
+	next := 0
+	for _, step := range []struct{ end, want []string }{
+		{[]string{"0", "1"}, []string{"0", "1"}},
+		{nil, nil},
+		{[]string{"2", "3"}, []string{"2", "3"}},
+		{[]string{"4", "5", "6", "7"}, []string{"5", "6", "7"}}, // more than are kept
+	} {
+		for _, name := range step.end {
+			_, span := tracer.Start(context.Background(), name)
+			span.End()
+		}
+		answer := httptest.NewRecorder()
+		recorder.ServeHTTP(answer, httptest.NewRequest("GET", fmt.Sprintf("/spans?since=%d", next), nil))
+		var list trace.SpanList
+		if err := json.Unmarshal(answer.Body.Bytes(), &list); err != nil {
+			t.Fatal(err)
+		}
+		if got := names(list.Spans); !slices.Equal(got, step.want) {
+			t.Errorf("since %d: %v, want %v", next, got, step.want)
+		}
+		next = list.Next
+	}
+	answer := httptest.NewRecorder()
+	recorder.ServeHTTP(answer, httptest.NewRequest("GET", "/spans?since=-1", nil))
+	if answer.Code != 400 {
+		t.Errorf("since -1: %d", answer.Code)
+	}
+}
+
 func TestServeHTTPSelectsByObject(t *testing.T) {
 	recorder := trace.NewRecorder(0)
 	tracer := recorder.Provider().Tracer("test")

@@ -61,7 +61,6 @@ func TestInBrowser(t *testing.T) {
 	b.wait(`!!document.querySelector('textarea')`)
 	write("apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web\nspec:\n  replica: 3\n")
 	b.wait(`document.querySelector('.results .bad')?.textContent.includes('spec.replica')`)
-	b.screenshot(*screenshots, "controls-invalid")
 	write(manifest)
 	b.wait(`document.querySelector('.results .ok')?.textContent.includes('valid')`)
 	b.press("Apply")
@@ -71,9 +70,9 @@ func TestInBrowser(t *testing.T) {
 	b.evaluate(`location.hash = 'pipeline/deployments.apps/default/web'`)
 	b.wait(`[...document.querySelectorAll('.waterfall tr')].filter((r) => r.textContent.includes('Running and Ready')).length === 3`)
 	b.wait(`[...document.querySelectorAll('.flow .lane-label')].filter((l) => /^(scheduler|kubelet node-.)$/.test(l.textContent)).length === 4`)
+	b.screenshot(*screenshots, "pipeline")
 	b.evaluate(`[...document.querySelectorAll('.waterfall tr')].find((r) => r.textContent.includes('bound')).querySelector('button').click()`)
 	b.wait(`document.querySelector('.command-list')?.textContent.includes('kind: "Binding"')`)
-	b.screenshot(*screenshots, "pipeline")
 
 	b.evaluate(`document.getElementById('tab-pipeline').dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight', bubbles: true }))`)
 	b.wait(`location.hash === '#objects' && document.activeElement.id === 'tab-objects'`)
@@ -111,7 +110,6 @@ func TestInBrowser(t *testing.T) {
 	b.screenshot(*screenshots, "pipeline-zh-dark")
 	b.evaluate(`location.hash = 'objects/deployments.apps/default/web'`)
 	b.wait(`document.querySelectorAll('.dots .pod.ok').length === 3 && !!document.querySelector('.object ins')`)
-	b.screenshot(*screenshots, "objects-zh-dark")
 
 	for _, complaint := range b.complaints {
 		t.Error(complaint)

@@ -19,7 +19,11 @@ export async function poll() {
     if (!document.hidden) {
       try {
         const answer = await getJSON(`/debug/kubesim/spans?since=${next}`);
-        if (answer.next < next) clear(); // another server answers now
+        if (answer.next < next) { // another server answers now
+          clear();
+          next = 0;
+          continue;
+        }
         next = answer.next;
         if (failed) problem();
         failed = false;
