@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
 
 	"github.com/kubesim/kubesim/controllers/runner"
 )
@@ -33,14 +34,20 @@ type Controller struct {
 	nodes  corelisters.NodeLister
 	cache  cache.Indexer
 
-	mu    sync.Mutex
-	level int
+	clock clock.PassiveClock
+
+	mu      sync.Mutex
+	level   int
+	counted time.Time // when level was found last
 }
+
+// countEvery is how often the nodes are counted at most, since that visits each.
+const countEvery = time.Second
 
 // New connects the controller to its informers.
 func New(env runner.Env) (runner.Controller, error) {
 	nodes := env.Informers.Core().V1().Nodes()
-	c := &Controller{client: env.Client, nodes: nodes.Lister(), cache: nodes.Informer().GetIndexer()}
+	c := &Controller{client: env.Client, nodes: nodes.Lister(), cache: nodes.Informer().GetIndexer(), clock: env.Clock}
 	resource := corev1.Resource("nodes")
 	return runner.Controller{
 		Name: "ttl-controller", Resource: resource, Reconcile: c.Reconcile,
@@ -81,7 +88,9 @@ func (c *Controller) Reconcile(ctx context.Context, key runner.Key) (time.Durati
 		return 0, err
 	}
 	c.mu.Lock()
-	c.level = next(c.level, len(c.cache.ListKeys()))
+	if now := c.clock.Now(); now.Sub(c.counted) >= countEvery {
+		c.level, c.counted = next(c.level, len(c.cache.ListKeys())), now
+	}
 	want := strconv.Itoa(levels()[c.level].seconds)
 	c.mu.Unlock()
 	if node.Annotations[corev1.ObjectTTLAnnotationKey] == want {
