@@ -147,7 +147,7 @@ func (b *chromium) evaluate(expression string) any {
 // wait waits until an expression is true.
 func (b *chromium) wait(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if b.evaluate(expression) == true {
 			return
 		}
