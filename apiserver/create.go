@@ -51,7 +51,6 @@ func (s *Server) createObject(ctx context.Context, q *request, obj runtime.Objec
 	original := obj.DeepCopyObject()
 	for range generateTries {
 		obj = original.DeepCopyObject()
-		accessorOf(obj).SetName(generateName(m.GetGenerateName()))
 		e, err := s.createNamed(ctx, q, obj)
 		if !apierrors.IsAlreadyExists(err) {
 			return e, err
@@ -81,13 +80,15 @@ func (q *request) place(m metav1.Object) error {
 	return nil
 }
 
+// createNamed admits the object and then gives it what only the server may say, a
+// name if it has none: so webhooks see neither, and can't change it.
 func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object) (*cache.Entry, error) {
 	m := accessorOf(obj)
 	q.name = m.GetName()
 	if q.res.Terminating {
 		return nil, apierrors.NewForbidden(q.subject(), q.name, errors.New("create not allowed while custom resource definition is terminating"))
 	}
-	s.fillSystemFields(m)
+	wipeSystemFields(m)
 	s.applyDefaults(q, obj)
 	if !q.applies() {
 		q.dropDuplicateOwners(m, "")
@@ -97,6 +98,14 @@ func (s *Server) createNamed(ctx context.Context, q *request, obj runtime.Object
 	if err := s.admit(ctx, q, attrs); err != nil {
 		return nil, err
 	}
+	if err := q.place(m); err != nil {
+		return nil, err
+	}
+	s.fillSystemFields(m)
+	if m.GetName() == "" && m.GetGenerateName() != "" {
+		m.SetName(generateName(m.GetGenerateName()))
+	}
+	q.name = m.GetName()
 	s.applyDefaults(q, obj) // of what admission added
 	prepareCreate(q.res, obj)
 	release, err := s.services.assign(ctx, q, obj, nil)

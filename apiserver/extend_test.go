@@ -300,3 +300,57 @@ func TestMutatingPolicy(t *testing.T) {
 		t.Errorf("pod %+v", created)
 	}
 }
+
+// TestWebhookNames has a webhook give names and uids: those that it sees are not
+// made yet, and where it stores is where the object says.
+func TestWebhookNames(t *testing.T) {
+	client := typedClient(t)
+	r := newReviewer(t, func(request *admissionv1.AdmissionRequest) *admissionv1.AdmissionResponse {
+		patch := `[{"op": "add", "path": "/metadata/uid", "value": "x"}, {"op": "replace", "path": "/metadata/name", "value": "renamed"}]`
+		if request.Name == "" {
+			patch = `[{"op": "add", "path": "/metadata/uid", "value": "x"}]`
+		}
+		return &admissionv1.AdmissionResponse{Allowed: true, PatchType: ptr.To(admissionv1.PatchTypeJSONPatch), Patch: []byte(patch)}
+	})
+	register := &admissionregistrationv1.MutatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "names"},
+		Webhooks: []admissionregistrationv1.MutatingWebhook{{
+			Name: "names.example.com", ClientConfig: r.config(), Rules: ruleFor("configmaps", "CREATE"),
+			SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone), AdmissionReviewVersions: []string{"v1"},
+		}},
+	}
+	if _, err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(t.Context(), register, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	maps := client.CoreV1().ConfigMaps("default")
+	created, err := maps.Create(t.Context(), configMap("first", nil), metav1.CreateOptions{})
+	if err != nil || created.Name != "renamed" || created.UID == "x" {
+		t.Fatalf("created %v, %v", created, err)
+	}
+	if got, err := maps.Get(t.Context(), "renamed", metav1.GetOptions{}); err != nil || got.UID != created.UID {
+		t.Errorf("get: %v, %v", got, err)
+	}
+	if _, err := maps.Create(t.Context(), configMap("second", nil), metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("a second one of the name: %v", err)
+	}
+	generated := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "gen-"}}
+	if created, err = maps.Create(t.Context(), generated, metav1.CreateOptions{}); err != nil || len(created.Name) != len("gen-")+5 || created.UID == "x" {
+		t.Errorf("generated %v, %v", created, err)
+	}
+}
+
+// TestCopyBomb has a patch double a document again and again.
+func TestCopyBomb(t *testing.T) {
+	client := typedClient(t)
+	maps := client.CoreV1().ConfigMaps("default")
+	if _, err := maps.Create(t.Context(), configMap("c", map[string]string{"k": "v"}), metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	bomb := `[{"op": "add", "path": "/data", "value": {"a": "` + strings.Repeat("x", 10000) + `"}}`
+	for i := range 30 {
+		bomb += fmt.Sprintf(`, {"op": "copy", "from": "/data", "path": "/data/k%d"}`, i)
+	}
+	if _, err := maps.Patch(t.Context(), "c", "application/json-patch+json", []byte(bomb+"]"), metav1.PatchOptions{}); err == nil {
+		t.Error("the bomb went off")
+	}
+}

@@ -20,8 +20,9 @@ import (
 // when another write came between, and must not keep or alter old.
 type change func(old runtime.Object) (runtime.Object, error)
 
-// mutateTries bounds how often a change is made again after conflicts.
-const mutateTries = 50
+// mutateTries bounds how often a change is made again after conflicts, each of
+// which means that somebody else's write got through.
+const mutateTries = 5000
 
 // mutate is the compare-and-swap loop: read, change, write if nothing came
 // between. It begins with what the cache has, which may be old: so what fails

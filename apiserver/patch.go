@@ -21,6 +21,9 @@ import (
 // maxPatchOperations bounds a JSON patch, as in kube-apiserver.
 const maxPatchOperations = 10000
 
+// A few copy operations could double a document again and again.
+func init() { jsonpatch.AccumulatedCopySizeLimit = maxBody }
+
 func (s *Server) patch(ctx context.Context, q *request) error {
 	media, err := mediaOf(q.r)
 	if err != nil {

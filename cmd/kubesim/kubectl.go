@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"os/signal"
 	_ "unsafe" // for the name of another package's variable
 
 	"github.com/spf13/cobra"
@@ -54,5 +55,6 @@ func runKubectl(ctx context.Context, args []string, std stdio) error {
 		IOStreams:     genericiooptions.IOStreams{In: std.in, Out: std.out, ErrOut: std.err},
 	})
 	cmd.SetArgs(args)
+	signal.Reset() // kubectl's commands take Ctrl-C as it comes
 	return cmd.ExecuteContext(ctx)
 }
