@@ -34,7 +34,7 @@ func startChromium(t *testing.T, width, height int) *chromium {
 	if err != nil {
 		t.Skip("there is no chromium")
 	}
-	// Its processes outlive the first one for a moment, and write to their profile.
+	// Not t.TempDir, which fails the test if a process that is ending still writes there.
 	profile, err := os.MkdirTemp("", "kubesim-chromium")
 	if err != nil {
 		t.Fatal(err)
@@ -49,9 +49,13 @@ func startChromium(t *testing.T, width, height int) *chromium {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
+	b := &chromium{t: t}
 	t.Cleanup(func() {
-		cancel()
-		_ = command.Wait() // it was killed
+		if b.conn != nil { // asked, it ends with all its processes
+			_ = b.conn.WriteJSON(map[string]any{"id": b.last + 1, "method": "Browser.close"})
+		}
+		time.AfterFunc(10*time.Second, cancel)
+		_ = command.Wait()
 		_ = os.RemoveAll(profile)
 	})
 	lines := bufio.NewScanner(stderr)
@@ -66,7 +70,6 @@ func startChromium(t *testing.T, width, height int) *chromium {
 		for lines.Scan() { // else it blocks
 		}
 	}()
-	b := &chromium{t: t}
 	b.dial(address)
 	var target struct{ TargetID string }
 	b.call("Target.createTarget", map[string]any{"url": "about:blank"}, &target)
@@ -86,7 +89,6 @@ func (b *chromium) dial(address string) {
 		b.t.Fatal(err)
 	}
 	_ = response.Body.Close()
-	b.t.Cleanup(func() { _ = conn.Close() })
 	b.conn = conn
 }
 
