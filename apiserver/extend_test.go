@@ -78,6 +78,15 @@ func typedClient(t *testing.T) *kubernetes.Clientset {
 	return client
 }
 
+// settle returns when what was written before counts for admission, which reads
+// the cache: a consistent read waits for it.
+func settle(t *testing.T, client *kubernetes.Clientset) {
+	t.Helper()
+	if _, err := client.CoreV1().Namespaces().Get(t.Context(), "default", metav1.GetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func configMap(name string, data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: data}
 }
@@ -102,6 +111,7 @@ func TestMutatingWebhook(t *testing.T) {
 	if _, err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(t.Context(), register, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	settle(t, client)
 	for _, test := range []struct {
 		name, label, want string
 	}{
@@ -151,6 +161,7 @@ func TestValidatingWebhook(t *testing.T) {
 	if _, err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(t.Context(), register, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	settle(t, client)
 	if _, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("good", nil), metav1.CreateOptions{}); err != nil {
 		t.Error(err)
 	}
@@ -169,6 +180,7 @@ func TestValidatingWebhook(t *testing.T) {
 	if err := client.AdmissionregistrationV1().ValidatingWebhookConfigurations().Delete(t.Context(), "judge", metav1.DeleteOptions{}); err != nil {
 		t.Error(err)
 	}
+	settle(t, client)
 	if _, err := client.CoreV1().Secrets("default").Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "s"}}, metav1.CreateOptions{}); err != nil {
 		t.Errorf("create without webhooks: %v", err)
 	}
@@ -196,6 +208,7 @@ func TestReinvocation(t *testing.T) {
 	if _, err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(t.Context(), register, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	settle(t, client)
 	created, err := client.CoreV1().ConfigMaps("default").Create(t.Context(), configMap("c", map[string]string{"k": "v"}), metav1.CreateOptions{})
 	if err != nil || created.Data["first"] != "x" || created.Data["second"] != "x" {
 		t.Fatalf("created %v, %v", created, err)
@@ -236,6 +249,7 @@ func TestValidatingPolicy(t *testing.T) {
 	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	settle(t, client)
 	create := func(name string, keys ...string) error {
 		s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string][]byte{}}
 		for _, key := range keys {
@@ -255,6 +269,7 @@ func TestValidatingPolicy(t *testing.T) {
 	if err := client.CoreV1().ConfigMaps("default").Delete(ctx, "limit", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	settle(t, client)
 	want = "denied request: failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction"
 	if err := create("three"); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("create: %v\nwant: …%s", err, want)
@@ -288,6 +303,7 @@ func TestMutatingPolicy(t *testing.T) {
 	if _, err := client.AdmissionregistrationV1().MutatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	settle(t, client)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "nginx"}}}}
 	created, err := client.CoreV1().Pods("default").Create(ctx, pod, metav1.CreateOptions{})
 	if err != nil {
@@ -322,6 +338,7 @@ func TestWebhookNames(t *testing.T) {
 	if _, err := client.AdmissionregistrationV1().MutatingWebhookConfigurations().Create(t.Context(), register, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	settle(t, client)
 	maps := client.CoreV1().ConfigMaps("default")
 	created, err := maps.Create(t.Context(), configMap("first", nil), metav1.CreateOptions{})
 	if err != nil || created.Name != "renamed" || created.UID == "x" {
