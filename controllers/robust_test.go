@@ -108,6 +108,9 @@ func TestFaults(t *testing.T) {
 				defer w.stop()
 				clean := &faults{}
 				want := c.endure(trial, w, "clean", clean)
+				if strings.Contains(want, `"Pending"`) || !strings.Contains(want, "pods ") {
+					t.Fatalf("pods don't run:\n%s", want)
+				}
 				for k := 1; k <= clean.writes; k++ {
 					if got := c.endure(trial, w, fmt.Sprintf("crash%d", k), &faults{crashAfter: k}); got != want {
 						t.Errorf("crash after write %d of %d:\n%s\nwant\n%s", k, clean.writes, got, want)
@@ -127,10 +130,17 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// startRest runs what is not under test: the scheduler and three nodes.
+// startRest runs what is not under test: the scheduler, three nodes, and the
+// controller that takes the taint of new nodes off.
 func (c *cluster) startRest() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
+	running.Go(func() {
+		cfg := controllers.Config{RESTConfig: c.RESTConfig(), Logger: slog.New(slog.DiscardHandler), Controllers: []string{"node-lifecycle-controller"}}
+		if err := controllers.Run(ctx, cfg); err != nil {
+			c.Errorf("controllers: %v", err)
+		}
+	})
 	running.Go(func() {
 		if err := scheduler.Run(ctx, scheduler.Config{RESTConfig: c.RESTConfig(), Logger: slog.New(slog.DiscardHandler)}); err != nil {
 			c.Errorf("scheduler: %v", err)
