@@ -5,6 +5,7 @@ import (
 	"context"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -198,8 +199,8 @@ func TestExec(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := runtime.New(clock.RealClock{})
 		plan := runtime.PlanOf(runtime.Request{Image: "docker.io/library/nginx:1.27"})
-		ended := false
-		c := r.Container(runtime.Spec{Plan: plan, Hostname: "web", Dir: "/", Network: nowhere{}, Started: time.Now()}, func() { ended = true })
+		var ended atomic.Bool
+		c := r.Container(runtime.Spec{Plan: plan, Hostname: "web", Dir: "/", Network: nowhere{}, Started: time.Now()}, func() { ended.Store(true) })
 		var out bytes.Buffer
 		code, err := c.Exec(t.Context(), runtime.Command{Args: []string{"sh", "-c", "hostname; head -n 1 /usr/share/nginx/html/index.html; exit 5"}, Stdout: &out})
 		if err != nil || code != 5 || out.String() != "web\n<!DOCTYPE html>\n" {
@@ -208,7 +209,9 @@ func TestExec(t *testing.T) {
 		if _, err := c.Exec(t.Context(), runtime.Command{Args: []string{"nosuch"}}); err == nil || !strings.Contains(err.Error(), `exec: "nosuch": executable file not found in $PATH`) {
 			t.Errorf("a program that is not there: %v", err)
 		}
-		if _, err := c.Exec(t.Context(), runtime.Command{Args: []string{"kill", "1"}}); err != nil || !ended || c.Result().Code != 0 {
+		_, err = c.Exec(t.Context(), runtime.Command{Args: []string{"kill", "1"}})
+		synctest.Wait()
+		if err != nil || !ended.Load() || c.Result().Code != 0 {
 			t.Errorf("kill 1: %v, %+v", err, c.Result())
 		}
 	})

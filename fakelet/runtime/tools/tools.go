@@ -275,21 +275,30 @@ func transfer(ctx context.Context, p *process.Process, w io.Writer, r io.Reader)
 	}
 }
 
-// run starts another program and waits for it.
-func run(ctx context.Context, p *process.Process, args []string, set func(child *process.Process)) int {
+// start starts another program. Without a child, failed is the exit code.
+func start(ctx context.Context, p *process.Process, args []string, set func(child *process.Process)) (child *process.Process, failed int) {
 	file, err := p.Find(args[0])
 	if err != nil {
 		p.Errorf("can't execute '%s': No such file or directory", args[0])
-		return process.ExitCode(err)
+		return nil, process.ExitCode(err)
 	}
-	child := p.Like(args)
+	child = p.Like(args)
 	if set != nil {
 		set(child)
 	}
 	child, err = p.Machine.Spawn(ctx, child, shell.Load(p.Machine, file))
 	if err != nil {
 		p.Errorf("%s", err)
-		return 126
+		return nil, 126
+	}
+	return child, 0
+}
+
+// run starts another program and waits for it.
+func run(ctx context.Context, p *process.Process, args []string, set func(child *process.Process)) int {
+	child, failed := start(ctx, p, args, set)
+	if child == nil {
+		return failed
 	}
 	select {
 	case <-child.Done():
@@ -377,27 +386,25 @@ func timeout(ctx context.Context, p *process.Process) int {
 		p.Errorf("invalid number '%s'", o.rest[0])
 		return 125
 	}
-	ended := make(chan struct{})
-	var child *process.Process
-	started := make(chan struct{})
-	status := 0
-	go func() {
-		defer close(ended)
-		status = run(ctx, p, o.rest[1:], func(c *process.Process) { child = c; close(started) })
-	}()
+	child, failed := start(ctx, p, o.rest[1:], nil)
+	if child == nil {
+		return failed
+	}
 	timer := p.Machine.Clock().NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-ended:
-		return status
+	case <-child.Done():
+		return child.Code()
+	case <-ctx.Done():
+		return code(context.Cause(ctx))
 	case <-timer.C():
 	}
+	_ = p.Machine.Kill(child.PID, process.SIGTERM)
 	select {
-	case <-started:
-		_ = p.Machine.Kill(child.PID, process.SIGTERM)
-	case <-ended:
+	case <-child.Done():
+	case <-ctx.Done():
+		return code(context.Cause(ctx))
 	}
-	<-ended
 	return 124 + 19*btoi(o.given['s']) // 143 if the program's own code is asked for
 }
 
