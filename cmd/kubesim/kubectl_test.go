@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -150,7 +150,7 @@ func (s *script) run(line string) (err error) {
 		args = append(args, w)
 	}
 	defer s.openStdin()()
-	var out bytes.Buffer
+	var out lockedBuffer // output and errors come at the same time
 	defer func() {
 		if v := recover(); v != nil {
 			e, ok := v.(exited)
@@ -158,7 +158,7 @@ func (s *script) run(line string) (err error) {
 				panic(v)
 			}
 			err = fmt.Errorf("exit %d", e.code)
-			out.WriteString(e.message)
+			_, _ = io.WriteString(&out, e.message)
 		}
 		s.command, s.output = line, out.String()
 	}()
