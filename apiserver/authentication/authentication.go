@@ -77,18 +77,18 @@ func (a *Authenticator) Authenticate(r *http.Request) (Identity, error) {
 		user, err := a.certificate(r.TLS.PeerCertificates)
 		return Identity{user, "client certificate"}, err
 	}
-	switch scheme, credential, _ := strings.Cut(r.Header.Get("Authorization"), " "); {
-	case strings.EqualFold(scheme, "Bearer"):
+	header := r.Header.Get("Authorization")
+	switch scheme, credential, _ := strings.Cut(header, " "); {
+	case strings.EqualFold(scheme, "Bearer") && strings.TrimSpace(credential) != "":
 		user, _, err := a.Token(r.Context(), strings.TrimSpace(credential), nil)
 		return Identity{user, "bearer token"}, err
-	case strings.EqualFold(scheme, "Basic"):
+	case strings.EqualFold(scheme, "Basic") && a.cfg.PasswordFile != nil:
 		user, err := a.basic(r)
 		return Identity{user, "password"}, err
-	case scheme != "":
-		return Identity{}, ErrUnauthorized
 	}
 	switch {
-	case !a.cfg.Required && r.TLS == nil:
+	// Who tries to prove who he is, in a way that is not known here, is not local.
+	case !a.cfg.Required && r.TLS == nil && header == "":
 		return Identity{authenticated(authenticationv1.UserInfo{Username: LocalUser, Groups: []string{Masters}}), "plain HTTP from this machine"}, nil
 	case a.cfg.NoAnonymous:
 		return Identity{}, ErrUnauthorized

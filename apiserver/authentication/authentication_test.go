@@ -229,10 +229,11 @@ func TestRequests(t *testing.T) {
 		{name: "a token", cfg: local, header: "Bearer secret", user: "jane"},
 		{name: "a token in small letters", cfg: local, header: "bearer other", user: "joe"},
 		{name: "a wrong token", cfg: local, header: "Bearer sekret"},
-		{name: "an empty token", cfg: local, header: "Bearer "},
+		{name: "an empty token", cfg: local, header: "Bearer ", user: AnonymousUser},
 		{name: "a password", cfg: local, header: "Basic " + base64.StdEncoding.EncodeToString([]byte("jane:secret")), user: "jane"},
 		{name: "another's password", cfg: local, header: "Basic " + base64.StdEncoding.EncodeToString([]byte("joe:secret"))},
-		{name: "a scheme that is unknown", cfg: local, header: "Negotiate abc"},
+		{name: "a scheme that is unknown", cfg: local, header: "Negotiate abc", user: AnonymousUser},
+		{name: "a scheme that is unknown where nobody is anonymous", cfg: closed, header: "Negotiate abc"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/api", nil)
