@@ -68,6 +68,7 @@ func TestHistoryLimit(t *testing.T) {
 		d, limit := web(1), int32(1)
 		d.Spec.RevisionHistoryLimit = &limit
 		c.create(d)
+		c.waitRolledOut("web") // or the controller may not see it before the first change
 		for version := range 4 {
 			c.patch("web", fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":[{"name":"c","image":"nginx:%d"}]}}}}`, version))
 			c.waitRolledOut("web")
