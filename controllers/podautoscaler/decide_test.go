@@ -1,6 +1,7 @@
 package podautoscaler
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -63,7 +64,7 @@ func TestPerPod(t *testing.T) {
 			}
 			g := group(pods, samples, corev1.ResourceCPU, now)
 			got, _, _, err := perPod(test.current, pods, samples, g, toUtilization(50, requests), func(string) int64 { return 1000 }, tolerance{0.1, 0.1})
-			if got != test.want || err != test.err {
+			if got != test.want || !errors.Is(err, test.err) {
 				t.Errorf("%d, %v; want %d, %v", got, err, test.want, test.err)
 			}
 		})
