@@ -111,6 +111,9 @@ func (s *Server) authorize(next http.Handler) http.Handler {
 		}
 		a := attributesOf(r, c.acts())
 		allowed, reason := s.allowed(a)
+		if !allowed && s.cache.Sync(r.Context()) == nil { // a role that was given just now counts
+			allowed, reason = s.allowed(a)
+		}
 		entry := audit.From(r.Context())
 		entry.Annotate("authorization.k8s.io/reason", reason)
 		if !allowed {

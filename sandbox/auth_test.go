@@ -75,6 +75,9 @@ func TestServiceAccountByToken(t *testing.T) {
 	if err := admin.CoreV1().ServiceAccounts("default").Delete(ctx, "robot", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := admin.CoreV1().ServiceAccounts("default").List(ctx, metav1.ListOptions{}); err != nil { // waits until the cache has it
+		t.Fatal(err)
+	}
 	if _, err := robot.CoreV1().Pods("default").List(ctx, metav1.ListOptions{}); !apierrors.IsUnauthorized(err) {
 		t.Errorf("list with a token of a deleted account: %v", err)
 	}
