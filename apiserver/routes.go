@@ -36,6 +36,7 @@ func (s *Server) routes() http.Handler {
 	r.Handle("/metrics", promhttp.HandlerFor(prometheus.Gatherers{s.cfg.Registry, prometheus.DefaultGatherer}, promhttp.HandlerOpts{}))
 	r.HandleFunc("/.well-known/openid-configuration", s.tokenIssuer)
 	r.HandleFunc("/openid/v1/jwks", s.tokenKeys)
+	r.HandleFunc(watchesPath, s.serveWatches)
 	if s.cfg.Debug != nil {
 		r.PathPrefix("/debug/kubesim/").Handler(s.cfg.Debug)
 	}

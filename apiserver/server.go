@@ -120,6 +120,7 @@ type Server struct {
 	handler     http.Handler
 	buffers     sync.Pool     // of senders
 	inFlight    chan struct{} // a place for each request being worked on
+	watches     watches
 
 	stop    context.CancelCauseFunc
 	ended   context.Context // done when the server ends, for the cause it has: ends watches
@@ -242,6 +243,7 @@ func (s *Server) compact() {
 				s.log.Error("Failed to compact the store", "revision", last, "err", err)
 			}
 			s.cache.Forget(last)
+			s.watches.compacted.Store(last)
 		}
 		last = now
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,8 +40,8 @@ type watcher struct {
 	sel       *selection
 	opts      *metav1.ListOptions
 	bookmarks bool
-	sent      int64 // revision up to which the client has been told
-	headed    bool  // the columns of a Table were told
+	sent      atomic.Int64 // revision up to which the client has been told; only the watcher itself changes it
+	headed    bool         // the columns of a Table were told
 	out       *sender
 	gathers   bool // the client is behind a socket, where each send costs a system call
 }
@@ -66,10 +67,21 @@ func (s *Server) watch(ctx context.Context, q *request) error {
 	defer s.metrics.watches.Dec()
 	w.open()
 	defer w.out.release()
-	if err := w.run(ctx, start); err != nil && ctx.Err() == nil {
+	s.watches.begin(w, s.clock.Now())
+	why, err := w.run(ctx, start)
+	if err != nil && ctx.Err() == nil {
+		why = err.Error()
 		w.send(watch.Error, func() (runtime.Object, error) { return statusOf(err), nil })
 	}
+	s.watches.end(w, s.clock.Now(), why)
 	return nil
+}
+
+// told notes that the client knows all up to revision.
+func (w *watcher) told(revision int64) {
+	if revision > w.sent.Load() {
+		w.sent.Store(revision)
+	}
 }
 
 // beginning is what a watch starts from.
@@ -100,7 +112,7 @@ func (w *watcher) start(ctx context.Context) (beginning, error) {
 		}
 		revision = w.s.cache.Revision()
 	}
-	w.sent = revision
+	w.sent.Store(revision)
 	cursor, err := resource.Watch(revision)
 	if errors.Is(err, cache.ErrExpired) {
 		return beginning{replay: revision}, nil
@@ -119,7 +131,7 @@ func (w *watcher) fromNow(resource *cache.Resource, end bool) beginning {
 		}
 		return true
 	})
-	w.sent = max(revision, snapshot.Revision)
+	w.sent.Store(max(revision, snapshot.Revision))
 	return b
 }
 
@@ -138,22 +150,30 @@ func (w *watcher) open() {
 	_ = w.out.flush()
 }
 
-// run tells the client of events until the time is over. An error is told too.
-func (w *watcher) run(ctx context.Context, b beginning) error {
+// Why a watch ends without an error.
+const (
+	clientLeft        = "the client left"
+	timeIsOver        = "its time was over"
+	definitionChanged = "the definition of the kind changed"
+)
+
+// run tells the client of events until the time is over, and returns why it
+// ended. An error is for the client.
+func (w *watcher) run(ctx context.Context, b beginning) (why string, err error) {
 	if b.replay > 0 {
 		cursor, err := w.replay(ctx, b.replay)
 		if err != nil {
-			return err
+			return "", err
 		}
 		b.cursor = cursor
 	}
 	for _, e := range b.initial {
 		if !w.sendEntry(watch.Added, e, nil) {
-			return nil
+			return clientLeft, nil
 		}
 	}
 	if b.end && !w.bookmark(true) {
-		return nil
+		return clientLeft, nil
 	}
 	_ = w.out.flush()
 	opened := w.s.clock.Now()
@@ -169,33 +189,33 @@ func (w *watcher) run(ctx context.Context, b beginning) error {
 		seen := w.s.cache.Revision()
 		events, more, err := b.cursor.Next()
 		if err != nil {
-			return apierrors.NewResourceExpired("the watch fell too far behind")
+			return "", apierrors.NewResourceExpired("the watch fell too far behind")
 		}
 		if len(events) > 0 {
 			if !w.sendEvents(events) {
-				return nil
+				return clientLeft, nil
 			}
 			if w.gathers {
 				time.Sleep(gather)
 			}
 			continue
 		}
-		w.sent = max(w.sent, seen)
+		w.told(seen)
 		select {
 		case <-more:
 		case <-ticks:
 			if !w.bookmark(false) || w.out.flush() != nil {
-				return nil
+				return clientLeft, nil
 			}
 		case <-timeout.C():
 			if w.bookmarks && w.s.clock.Since(opened) > lastBookmark {
 				w.bookmark(false)
 			}
-			return nil
-		case <-w.q.res.gone: // the definition has changed, clients begin anew
-			return nil
+			return timeIsOver, nil
+		case <-w.q.res.gone: // clients begin anew
+			return definitionChanged, nil
 		case <-ctx.Done():
-			return nil
+			return clientLeft, nil
 		}
 	}
 }
@@ -219,7 +239,7 @@ func (w *watcher) sendEvents(events []*cache.Event) bool {
 // sendEvent tells what an event means to this selection: an object that comes
 // into it is ADDED, one that leaves it DELETED.
 func (w *watcher) sendEvent(ev *cache.Event) bool {
-	w.sent = max(w.sent, ev.Revision)
+	w.told(ev.Revision)
 	was := w.sel.has(ev.Prev)
 	is := !ev.Deleted && w.sel.has(ev.Entry)
 	switch {
@@ -275,7 +295,7 @@ func (w *watcher) bookmark(initialEnd bool) bool {
 			}
 			t.ColumnDefinitions = nil
 			row := metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"}}
-			row.ResourceVersion = strconv.FormatInt(w.sent, 10)
+			row.ResourceVersion = strconv.FormatInt(w.sent.Load(), 10)
 			t.ResourceVersion = row.ResourceVersion
 			t.Rows = []metav1.TableRow{{Cells: []any{}, Object: runtime.RawExtension{Object: &row}}}
 			return t, nil
@@ -284,7 +304,7 @@ func (w *watcher) bookmark(initialEnd bool) bool {
 			obj = &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadata", APIVersion: "meta.k8s.io/v1"}}
 		}
 		accessor := accessorOf(obj)
-		accessor.SetResourceVersion(strconv.FormatInt(w.sent, 10))
+		accessor.SetResourceVersion(strconv.FormatInt(w.sent.Load(), 10))
 		if initialEnd {
 			accessor.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 		}

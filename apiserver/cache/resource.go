@@ -178,3 +178,10 @@ func (r *Resource) Oldest() int64 {
 	defer r.mu.RUnlock()
 	return r.oldest
 }
+
+// After counts the events after revision that are in the window.
+func (r *Resource) After(revision int64) int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.window) - sort.Search(len(r.window), func(i int) bool { return r.window[i].Revision > revision })
+}
