@@ -25,7 +25,8 @@ func allowed() map[string][]string {
 		"why":         {"controllers", "scheduler", "trace"},
 		"kubesimtest": {"sandbox", "trace"},
 		"bench":       {"store"}, // raw etcd, to measure beside the API server
-		"cmd":         {"bench", "controllers", "fakelet", "sandbox", "scheduler", "trace", "why"},
+		"commands":    {"fakelet", "sandbox", "trace", "why"},
+		"cmd":         {"bench", "commands", "controllers", "fakelet", "sandbox", "scheduler", "trace", "why"},
 	}
 }
 

@@ -10,10 +10,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubesim/kubesim/bench"
+	"github.com/kubesim/kubesim/commands"
 )
 
 type benchFlags struct {
-	client clientFlags
+	client commands.Flags
 	sizes  bench.Config
 }
 
@@ -32,7 +33,7 @@ running API server, in namespaces that are deleted at the end.`,
 			return f.run(cmd.Context(), stdio{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()})
 		},
 	}
-	f.client.register(cmd.Flags())
+	f.client.Register(cmd.Flags())
 	f.registerSizes(cmd.Flags())
 	return cmd
 }
@@ -53,14 +54,14 @@ func (f *benchFlags) run(ctx context.Context, std stdio) error {
 }
 
 func (f *benchFlags) measure(ctx context.Context, std stdio) ([]*bench.Row, error) {
-	if f.client.server == "" && f.client.kubeconfig == "" {
+	if f.client.Server == "" && f.client.Kubeconfig == "" {
 		executable, err := os.Executable()
 		if err != nil {
 			return nil, err
 		}
 		return bench.RunSelf(ctx, executable, f.sizes, func(stage string) { fmt.Fprintln(std.err, "measuring", stage) })
 	}
-	config, err := f.client.config(ctx)
+	config, err := f.client.Config(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 	configv1 "k8s.io/kube-scheduler/config/v1"
 
+	"github.com/kubesim/kubesim/commands"
 	"github.com/kubesim/kubesim/controllers"
 	"github.com/kubesim/kubesim/fakelet"
 	"github.com/kubesim/kubesim/fakelet/stage"
@@ -84,6 +85,22 @@ func fakeletCommand() *cobra.Command {
 	return cmd
 }
 
+// readPools reads the file of --node-config; no file has none.
+func readPools(name string) ([]fakelet.Pool, error) {
+	if name == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("--node-config: %w", err)
+	}
+	pools, err := fakelet.ParsePools(data)
+	if err != nil {
+		return nil, fmt.Errorf("--node-config %s: %w", name, err)
+	}
+	return pools, nil
+}
+
 // readStages reads the file of --stages; no file has none.
 func readStages(name string) (stage.Stages, error) {
 	if name == "" {
@@ -109,21 +126,21 @@ type part struct {
 
 // componentCommand is a part that runs as a process of its own against any API server.
 func componentCommand(name, short string, run func(context.Context, part) error) *cobra.Command {
-	var client clientFlags
+	var client commands.Flags
 	var verbosity verbosity
 	cmd := &cobra.Command{
 		Use:   name,
 		Short: short + ", as a process of its own",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			config, err := client.config(cmd.Context())
+			config, err := client.Config(cmd.Context())
 			if err != nil {
 				return err
 			}
-			return run(cmd.Context(), part{config, verbosity.logger(cmd.ErrOrStderr()), client.dataDir})
+			return run(cmd.Context(), part{config, verbosity.logger(cmd.ErrOrStderr()), client.DataDir})
 		},
 	}
-	client.register(cmd.Flags())
+	client.Register(cmd.Flags())
 	verbosity.flag(cmd.Flags())
 	return cmd
 }

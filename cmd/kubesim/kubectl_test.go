@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
+	"github.com/kubesim/kubesim/commands"
 	"github.com/kubesim/kubesim/sandbox"
 )
 
@@ -167,7 +169,7 @@ func (s *script) run(line string) (err error) {
 	}()
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
-	return runKubectl(ctx, args, stdio{os.Stdin, &out, &out})
+	return commands.RunKubectl(ctx, args, genericiooptions.IOStreams{In: os.Stdin, Out: &out, ErrOut: &out})
 }
 
 // openStdin makes a file the standard input, which kubectl reads by itself.

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubesim/kubesim/commands"
 )
 
 func main() {
@@ -40,6 +42,7 @@ The machines are pretend, the mechanisms are real.
 		SilenceErrors: true,
 	}
 	cmd.AddCommand(upCommand(started), apiserverCommand(started), controllersCommand(), schedulerCommand(), fakeletCommand(),
-		kubectlCommand(), traceCommand(), whyCommand(), nodeCommand(), clockCommand(), benchCommand(), versionCommand())
+		commands.Kubectl(), benchCommand(), versionCommand())
+	cmd.AddCommand(commands.Client()...)
 	return cmd
 }

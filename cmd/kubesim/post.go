@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubesim/kubesim/commands"
 	"github.com/kubesim/kubesim/sandbox"
 	"github.com/kubesim/kubesim/sandbox/manifest"
 )
@@ -38,7 +39,7 @@ func (f *upFlags) post(ctx context.Context, s *sandbox.Sandbox, std stdio) error
 			if words, _ := manifest.Progress(p.Object); words == "" {
 				continue // it runs nothing, so there is no way to tell of
 			}
-			if err := printTimeline(ctx, std.out, s.RESTConfig(), p, s.Recorder().Spans()); err != nil {
+			if err := commands.PrintTimeline(ctx, std.out, s.RESTConfig(), p, s.Recorder().Spans()); err != nil {
 				refused = append(refused, err)
 			}
 		}

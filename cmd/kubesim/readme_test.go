@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubesim/kubesim/commands"
 )
 
 // moduleRoot is where the README's commands are run.
@@ -151,7 +153,7 @@ func runBlock(t *testing.T, env []string, addr string, b block) {
 	if addr == "" {
 		t.Fatal("the README uses a server before it starts one")
 	}
-	cmd := command(t, env, "set -eu\n"+strings.ReplaceAll(b.script, defaultAddress, addr))
+	cmd := command(t, env, "set -eu\n"+strings.ReplaceAll(b.script, commands.DefaultAddress, addr))
 	out, err := cmd.CombinedOutput()
 	if err != nil || strings.Contains(string(out), `"status":"Failure"`) || !strings.Contains(string(out), b.arg) {
 		t.Errorf("%s\nprinted, with error %v and without %q or with a failure:\n%s", b.script, err, b.arg, out)

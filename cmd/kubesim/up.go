@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubesim/kubesim/commands"
 	"github.com/kubesim/kubesim/sandbox"
 	"github.com/kubesim/kubesim/sandbox/simclock"
 )
@@ -44,8 +44,8 @@ type serverFlags struct {
 
 func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.StringVar(&f.store, "store", sandbox.StoreEtcd, "where objects are kept: `etcd or memory`")
-	flags.StringVar(&f.dataDir, "data-dir", defaultDataDir(), "`directory` of etcd's data and the kubeconfig, kept between runs")
-	flags.StringVar(&f.http, "http", defaultAddress, "`address` to serve the API on; port 0 picks a free one")
+	flags.StringVar(&f.dataDir, "data-dir", commands.DefaultDataDir(), "`directory` of etcd's data and the kubeconfig, kept between runs")
+	flags.StringVar(&f.http, "http", commands.DefaultAddress, "`address` to serve the API on; port 0 picks a free one")
 	flags.StringVar(&f.https, "https", defaultTLSAddress, "`address` to serve the API on with TLS and client certificates, \"\" for none;\nby default another port is taken if this one is in use")
 	flags.StringVar(&f.etcdListen, "etcd-listen", "", "`address` to open etcd's client port on, for etcdctl (default: none)")
 	flags.BoolVar(&f.ephemeral, "ephemeral", false, "use a temporary data directory without fsync, gone at exit")
@@ -83,7 +83,7 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 	cleanup = func() {}
 	keepPrivate()
 	if f.ephemeral {
-		if f.dataDir != defaultDataDir() {
+		if f.dataDir != commands.DefaultDataDir() {
 			return sandbox.Config{}, nil, errors.New("--data-dir: of no use with --ephemeral, which has a temporary one")
 		}
 		if f.dataDir, err = os.MkdirTemp("", "kubesim-"); err != nil {
@@ -200,9 +200,9 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 // themselves has to be named.
 func greet(w io.Writer, url, dataDir string) {
 	server := ""
-	if url != "http://"+defaultAddress {
+	if url != "http://"+commands.DefaultAddress {
 		fmt.Fprintf(w, "  export KUBECONFIG=%s\n", sandbox.KubeconfigPath(dataDir))
-		if dataDir != defaultDataDir() {
+		if dataDir != commands.DefaultDataDir() {
 			server = " --server " + url
 		}
 	}
@@ -233,16 +233,4 @@ func waitEnd(ctx context.Context, s *sandbox.Sandbox) error {
 	}
 }
 
-const (
-	defaultAddress    = "127.0.0.1:8080"
-	defaultTLSAddress = "127.0.0.1:6443"
-)
-
-// defaultDataDir is ~/.kubesim/default.
-func defaultDataDir() string {
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = "."
-	}
-	return filepath.Join(home, ".kubesim", "default")
-}
+const defaultTLSAddress = "127.0.0.1:6443"

@@ -6,10 +6,9 @@ import (
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
-)
 
-// kubernetesVersion is the release whose API is served.
-const kubernetesVersion = "v1.37.2"
+	"github.com/kubesim/kubesim/commands"
+)
 
 func versionCommand() *cobra.Command {
 	return &cobra.Command{
@@ -18,7 +17,7 @@ func versionCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "kubesim %s\nKubernetes API %s\n%s %s/%s\n",
-				buildVersion(), kubernetesVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+				buildVersion(), commands.KubernetesVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

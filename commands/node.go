@@ -1,11 +1,10 @@
-package main
+package commands
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -20,9 +19,9 @@ import (
 	"github.com/kubesim/kubesim/fakelet"
 )
 
-// nodeCommand changes the nodes of a running sandbox. All of it can be done with
+// Node changes the nodes of a running sandbox. All of it can be done with
 // kubectl as well: the simulation goes by annotations on Nodes.
-func nodeCommand() *cobra.Command {
+func Node() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "node",
 		Short: "Stop, start, drain, add and remove nodes",
@@ -50,7 +49,7 @@ type nodeFunc = func(ctx context.Context, client kubernetes.Interface, name stri
 
 // nodeAction is a command that does something to each node named.
 func nodeAction(name, short string, act nodeFunc, done string) *cobra.Command {
-	var flags clientFlags
+	var flags Flags
 	cmd := &cobra.Command{
 		Use: name + " NODE...", Short: short, Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -67,12 +66,12 @@ func nodeAction(name, short string, act nodeFunc, done string) *cobra.Command {
 			return nil
 		},
 	}
-	flags.register(cmd.Flags())
+	flags.Register(cmd.Flags())
 	return cmd
 }
 
-func (f *clientFlags) client(ctx context.Context) (kubernetes.Interface, error) {
-	config, err := f.config(ctx)
+func (f *Flags) client(ctx context.Context) (kubernetes.Interface, error) {
+	config, err := f.Config(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +95,7 @@ func removeNode(ctx context.Context, client kubernetes.Interface, name string) e
 }
 
 func nodeDrainCommand() *cobra.Command {
-	var flags clientFlags
+	var flags Flags
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "drain NODE...", Short: "Cordon nodes and evict their pods", Args: cobra.MinimumNArgs(1),
@@ -113,7 +112,7 @@ func nodeDrainCommand() *cobra.Command {
 			return nil
 		},
 	}
-	flags.register(cmd.Flags())
+	flags.Register(cmd.Flags())
 	cmd.Flags().DurationVar(&timeout, "timeout", time.Minute, "how long the pods of a node may take to go")
 	return cmd
 }
@@ -142,7 +141,7 @@ func drainNode(ctx context.Context, client kubernetes.Interface, name string, ti
 }
 
 func nodeAddCommand() *cobra.Command {
-	var flags clientFlags
+	var flags Flags
 	var cpu, memory, pods, zone string
 	var labels, taints []string
 	cmd := &cobra.Command{
@@ -176,7 +175,7 @@ func nodeAddCommand() *cobra.Command {
 			return nil
 		},
 	}
-	flags.register(cmd.Flags())
+	flags.Register(cmd.Flags())
 	cmd.Flags().StringVar(&cpu, "cpu", "4", "`number` of CPUs")
 	cmd.Flags().StringVar(&memory, "memory", "8Gi", "`amount` of memory")
 	cmd.Flags().StringVar(&pods, "pods", "110", "`number` of pods that it takes")
@@ -197,20 +196,4 @@ func parseTaints(words []string) ([]corev1.Taint, error) {
 		out = append(out, corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffect(effect)})
 	}
 	return out, nil
-}
-
-// readPools reads the file of --node-config; no file has none.
-func readPools(name string) ([]fakelet.Pool, error) {
-	if name == "" {
-		return nil, nil
-	}
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("--node-config: %w", err)
-	}
-	pools, err := fakelet.ParsePools(data)
-	if err != nil {
-		return nil, fmt.Errorf("--node-config %s: %w", name, err)
-	}
-	return pools, nil
 }

@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -15,8 +15,9 @@ import (
 	"github.com/kubesim/kubesim/trace/timeline"
 )
 
-func traceCommand() *cobra.Command {
-	var client clientFlags
+// Trace is the command trace.
+func Trace() *cobra.Command {
+	var client Flags
 	var namespace string
 	cmd := &cobra.Command{
 		Use:   "trace KIND/NAME",
@@ -29,14 +30,14 @@ processes the User-Agent is all that is known.`,
 		Example: "  kubesim trace deployment/web\n  kubesim trace pod/web-758c848bc7-2xkfp -n shop",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			config, err := client.config(cmd.Context())
+			config, err := client.Config(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return runTrace(cmd.Context(), cmd.OutOrStdout(), config, args[0], namespace)
 		},
 	}
-	client.register(cmd.Flags())
+	client.Register(cmd.Flags())
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", metav1.NamespaceDefault, "`namespace` of the object")
 	return cmd
 }
@@ -58,11 +59,11 @@ func runTrace(ctx context.Context, out io.Writer, config *rest.Config, kindAndNa
 	if err != nil {
 		return err
 	}
-	return printTimeline(ctx, out, config, root, spans)
+	return PrintTimeline(ctx, out, config, root, spans)
 }
 
-// printTimeline prints how an object and its descendants came to be.
-func printTimeline(ctx context.Context, out io.Writer, config *rest.Config, root *manifest.Posted, spans []trace.Span) error {
+// PrintTimeline prints how an object and its descendants came to be.
+func PrintTimeline(ctx context.Context, out io.Writer, config *rest.Config, root *manifest.Posted, spans []trace.Span) error {
 	client, err := metadata.NewForConfig(config)
 	if err != nil {
 		return err

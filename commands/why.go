@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -16,8 +16,9 @@ import (
 	"github.com/kubesim/kubesim/why"
 )
 
-func whyCommand() *cobra.Command {
-	var client clientFlags
+// Why is the command why.
+func Why() *cobra.Command {
+	var client Flags
 	var namespace string
 	cmd := &cobra.Command{
 		Use:   "why KIND/NAME",
@@ -30,14 +31,14 @@ plugins say now, and the smallest changes that would let it in.`,
 		Example: "  kubesim why pod/web-758c848bc7-2xkfp\n  kubesim why deployment/web -n shop\n  kubesim why namespace/old",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			config, err := client.config(cmd.Context())
+			config, err := client.Config(cmd.Context())
 			if err != nil {
 				return err
 			}
 			return runWhy(cmd.Context(), cmd.OutOrStdout(), config, args[0], namespace)
 		},
 	}
-	client.register(cmd.Flags())
+	client.Register(cmd.Flags())
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", metav1.NamespaceDefault, "`namespace` of the object")
 	return cmd
 }

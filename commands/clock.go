@@ -1,4 +1,4 @@
-package main
+package commands
 
 import (
 	"context"
@@ -16,8 +16,9 @@ import (
 	"github.com/kubesim/kubesim/sandbox/simclock"
 )
 
-func clockCommand() *cobra.Command {
-	var client clientFlags
+// Clock is the command clock.
+func Clock() *cobra.Command {
+	var client Flags
 	cmd := &cobra.Command{
 		Use:   "clock",
 		Short: "Stop the sandbox's time, run it fast, or jump ahead",
@@ -35,7 +36,7 @@ moves that of the API server alone. kubectl counts ages by its own clock.`,
 			return runClock(cmd.Context(), cmd.OutOrStdout(), &client, simclock.Command{})
 		},
 	}
-	client.register(cmd.PersistentFlags())
+	client.Register(cmd.PersistentFlags())
 	simple := func(do, short string) {
 		cmd.AddCommand(&cobra.Command{Use: do, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			return runClock(cmd.Context(), cmd.OutOrStdout(), &client, simclock.Command{Do: do})
@@ -87,8 +88,8 @@ func advance(ctx context.Context, client *http.Client, host string, command simc
 	return simclock.Control(ctx, client, host, command)
 }
 
-func runClock(ctx context.Context, out io.Writer, flags *clientFlags, command simclock.Command) error {
-	config, err := flags.config(ctx)
+func runClock(ctx context.Context, out io.Writer, flags *Flags, command simclock.Command) error {
+	config, err := flags.Config(ctx)
 	if err != nil {
 		return err
 	}

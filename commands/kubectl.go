@@ -1,15 +1,17 @@
-package main
+package commands
 
 import (
 	"cmp"
 	"context"
 	"os"
 	"os/signal"
+	"sync"
 	_ "unsafe" // for the name of another package's variable
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version"
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	"k8s.io/kubectl/pkg/cmd/plugin"
@@ -23,7 +25,17 @@ import (
 //go:linkname gitVersion k8s.io/component-base/version.gitVersion
 var gitVersion string
 
-func kubectlCommand() *cobra.Command {
+// KubernetesVersion is the release whose API is served.
+const KubernetesVersion = "v1.37.2"
+
+// setVersion tells kubectl its version, once.
+var setVersion = sync.OnceValue(func() error {
+	gitVersion = KubernetesVersion
+	return version.SetDynamicVersion(gitVersion)
+})
+
+// Kubectl is the command kubectl.
+func Kubectl() *cobra.Command {
 	return &cobra.Command{
 		Use:   "kubectl [ARGUMENT...]",
 		Short: "kubectl itself, pointed at the running sandbox",
@@ -32,29 +44,42 @@ and --context point it elsewhere.`,
 		Example:            "  kubesim kubectl get pods -A --watch",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runKubectl(cmd.Context(), args, stdio{cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()})
+			signal.Reset() // kubectl's commands take Ctrl-C as it comes
+			return RunKubectl(cmd.Context(), args, genericiooptions.IOStreams{In: cmd.InOrStdin(), Out: cmd.OutOrStdout(), ErrOut: cmd.ErrOrStderr()})
 		},
 	}
 }
 
-// runKubectl gives kubectl the sandbox as the default of its flags: its
+// RunKubectl gives kubectl the sandbox as the default of its flags: its
 // kubeconfig, or none, and then kubectl looks at port 8080 by itself. The user's
 // own kubeconfig is left out: what is meant for a sandbox must not reach a real
 // cluster. kubectl reports its errors itself and ends the process.
-func runKubectl(ctx context.Context, args []string, std stdio) error {
-	gitVersion = kubernetesVersion
-	if err := version.SetDynamicVersion(gitVersion); err != nil {
+func RunKubectl(ctx context.Context, args []string, streams genericiooptions.IOStreams) error {
+	if err := setVersion(); err != nil {
 		return err
 	}
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag()
-	*flags.KubeConfig = cmp.Or(sandbox.FindKubeconfig(ctx, defaultDataDir()), os.DevNull)
+	if config := configOf(ctx); config != nil {
+		pointAt(flags, config)
+	} else {
+		*flags.KubeConfig = cmp.Or(sandbox.FindKubeconfig(ctx, DefaultDataDir()), os.DevNull)
+	}
 	cmd := kubectl.NewKubectlCommand(kubectl.KubectlOptions{
 		PluginHandler: kubectl.NewDefaultPluginHandler(plugin.ValidPluginFilenamePrefixes),
 		Arguments:     append([]string{"kubectl"}, args...),
 		ConfigFlags:   flags,
-		IOStreams:     genericiooptions.IOStreams{In: std.in, Out: std.out, ErrOut: std.err},
+		IOStreams:     streams,
 	})
 	cmd.SetArgs(args)
-	signal.Reset() // kubectl's commands take Ctrl-C as it comes
 	return cmd.ExecuteContext(ctx)
+}
+
+// pointAt gives kubectl a server without a file that names it. Who asks, and with
+// which form of bodies, is still for its flags.
+func pointAt(flags *genericclioptions.ConfigFlags, server *rest.Config) {
+	*flags.KubeConfig = os.DevNull
+	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
+		config.Host, config.Transport, config.QPS = server.Host, server.Transport, server.QPS
+		return config
+	}
 }
