@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubesim/kubesim/apiserver/rbac"
 	"github.com/kubesim/kubesim/trace"
 )
 
@@ -24,7 +25,7 @@ const maxInFlight = 600
 
 // filters are what every request passes before it is routed.
 func (s *Server) filters(next http.Handler) http.Handler {
-	return compress(s.recover(s.guard(s.identify(s.fairly(s.authorize(next))))))
+	return compress(s.recover(s.guard(s.identify(s.disturb(s.fairly(s.authorize(next)))))))
 }
 
 // recover answers a panic with 500 and keeps the server alive.
@@ -61,6 +62,19 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			}
 		}
 		next.ServeHTTP(w, r)
+	})
+}
+
+// disturb lets Config.Faults answer in place of the server.
+func (s *Server) disturb(next http.Handler) http.Handler {
+	if s.cfg.Faults == nil {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := func() *rbac.Attributes { return attributesOf(r, userOf(r.Context())) }
+		if err := s.cfg.Faults(w, r, asked, next); err != nil {
+			s.writeError(w, r, form{media: mediaJSON}, err)
+		}
 	})
 }
 

@@ -63,6 +63,10 @@ type Config struct {
 	DialKubelet func(ctx context.Context, node string) (net.Conn, error)
 	// Metrics has the metrics API served, from what the kubelets report.
 	Metrics bool
+	// Faults, unless nil, takes every request whose sender is known, and what it
+	// asks for. It calls next, with the writer or one of its own, or returns an
+	// error for the client.
+	Faults func(w http.ResponseWriter, r *http.Request, asked func() *rbac.Attributes, next http.Handler) error
 	// Debug is served below /debug/kubesim/.
 	Debug http.Handler
 	// UI is served below /ui/.

@@ -1,6 +1,7 @@
 package controllers
 
 import (
+	"context"
 	"crypto"
 	"crypto/tls"
 	"errors"
@@ -25,6 +26,9 @@ type Config struct {
 	Tracer     oteltrace.TracerProvider // none if nil
 	Logger     *slog.Logger             // slog.Default() if nil
 	Registerer prometheus.Registerer    // no metrics if nil
+	// Gate is called before each reconcile and may hold it up until the context
+	// ends; nothing is held up if nil.
+	Gate func(ctx context.Context, component, object string)
 	// LeaderElect makes Run wait for the Lease kube-system/kube-controller-manager
 	// first, so that several processes may run of which one works.
 	LeaderElect bool

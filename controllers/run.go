@@ -115,7 +115,7 @@ func (m *manager) construct(factory informers.SharedInformerFactory, events *eve
 		if controller.Workers == 0 {
 			controller.Workers = m.cfg.ConcurrentSyncs
 		}
-		runners[i], err = runner.New(controller, runner.Config{Clock: m.cfg.Clock, Tracer: m.cfg.Tracer, Logger: m.cfg.Logger, Metrics: m.metrics})
+		runners[i], err = runner.New(controller, runner.Config{Clock: m.cfg.Clock, Tracer: m.cfg.Tracer, Logger: m.cfg.Logger, Metrics: m.metrics, Gate: m.cfg.Gate})
 		if err != nil {
 			return nil, err
 		}

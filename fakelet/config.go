@@ -1,6 +1,7 @@
 package fakelet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -23,6 +24,12 @@ type Config struct {
 	Tracer     oteltrace.TracerProvider // none if nil
 	Logger     *slog.Logger             // slog.Default() if nil
 	Registerer prometheus.Registerer    // none if nil
+
+	// Gate is called before each step of a pod and may hold it up until the context
+	// ends; nothing is held up if nil. The component is kubelet/NODE.
+	Gate func(ctx context.Context, component, object string)
+	// Silent tells which kubelets do nothing for now, as if stopped; none if nil.
+	Silent func(node string) bool
 
 	// Nodes is how many nodes are made at start: node-1 to node-N. Those that
 	// exist already are kept as they are.
@@ -61,6 +68,9 @@ func (c *Config) validate() error {
 	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
+	}
+	if c.Silent == nil {
+		c.Silent = func(string) bool { return false }
 	}
 	if c.Workers == 0 {
 		c.Workers = 32

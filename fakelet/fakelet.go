@@ -75,7 +75,7 @@ func newFakelet(cfg Config) (*fakelet, error) {
 		life:   life,
 		client: client, lister: nodeInformer.Lister(), clock: cfg.Clock, recorder: f.recorder,
 		hosts: newAddresses(), podCIDRs: newPodCIDRs(), missing: map[string]*corev1.Node{}, played: map[string]*playedNode{},
-		address: cfg.Address,
+		address: cfg.Address, silent: cfg.Silent,
 	}
 	f.podWorker = newWorker("pod", cfg.Clock, cfg.Logger, nil)
 	env := environment{client: client, nodes: f.nodes}
@@ -88,7 +88,7 @@ func newFakelet(cfg Config) (*fakelet, error) {
 		client: client, lister: f.factory.Core().V1().Pods().Lister(), clock: cfg.Clock, log: cfg.Logger,
 		tracer: cfg.Tracer.Tracer("fakelet"), recorder: f.recorder, nodes: f.nodes, ips: newAddresses(),
 		delay: cfg.Delay, last: map[types.UID]write{}, memory: map[types.UID]memory{}, refresh: map[types.UID]bool{}, evicted: map[types.UID]string{},
-		runs: f.runs, byNode: f.indexed(byNode), life: life,
+		runs: f.runs, byNode: f.indexed(byNode), life: life, gate: cfg.Gate,
 	}
 	f.nodeWorker = newWorker("node", cfg.Clock, cfg.Logger, f.syncNode)
 	f.podWorker.sync = f.pods.sync

@@ -26,6 +26,9 @@ const (
 	// slowDelay is what a slow node takes longer to create containers.
 	slowDelay = 10 * time.Second
 
+	// silentLook is how often a kubelet that Config.Silent names asks whether it still does.
+	silentLook = time.Second
+
 	// addressAnnotation says where the kubelet of a Node answers, since its address
 	// leads nowhere.
 	addressAnnotation = "kubesim.io/kubelet-address"

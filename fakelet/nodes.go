@@ -27,7 +27,8 @@ type nodes struct {
 	hosts    *addresses
 	podCIDRs *podCIDRs
 	life     *lifeCycle
-	address  string // of the kubelets' server, "" for none to tell
+	address  string                 // of the kubelets' server, "" for none to tell
+	silent   func(node string) bool // Config.Silent
 
 	mu      sync.RWMutex
 	missing map[string]*corev1.Node // to register
@@ -54,7 +55,7 @@ func (n *nodes) place(name string) (hostIP string, podCIDR netip.Prefix, ok bool
 	n.mu.RLock()
 	defer n.mu.RUnlock()
 	p, ok := n.played[name]
-	if !ok || !p.podCIDR.IsValid() || off(p.mode) {
+	if !ok || !p.podCIDR.IsValid() || off(p.mode) || n.silent(name) {
 		return "", netip.Prefix{}, false
 	}
 	return p.hostIP, p.podCIDR, true
@@ -204,6 +205,9 @@ func (n *nodes) sync(ctx context.Context, name string) (ready, returned bool, af
 	if returned = n.switchMode(node, p); returned {
 		p.renew, p.report = now, now // it reports at once
 	}
+	if n.silent(name) {
+		return false, false, silentLook, nil
+	}
 	if off(p.mode) {
 		return false, false, 0, nil
 	}
@@ -229,6 +233,9 @@ func (n *nodes) sync(ctx context.Context, name string) (ready, returned bool, af
 // when that comes back.
 func (n *nodes) switchMode(node *corev1.Node, p *playedNode) (returned bool) {
 	mode := node.Annotations[KubeletAnnotation]
+	if n.silent(node.Name) {
+		mode = KubeletStopped
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	returned = off(p.mode) && !off(mode)

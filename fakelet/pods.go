@@ -37,6 +37,7 @@ type pods struct {
 	life     *lifeCycle
 	byNode   func(name string) []*corev1.Pod
 	delay    time.Duration
+	gate     func(ctx context.Context, component, object string)
 
 	mu     sync.Mutex
 	last   map[types.UID]write
@@ -87,6 +88,15 @@ func (p *pods) sync(ctx context.Context, key string) (time.Duration, error) {
 	pod, err := p.lister.Pods(namespace).Get(name)
 	if err != nil {
 		return 0, ignoreGone(err)
+	}
+	if p.gate != nil {
+		p.gate(ctx, "kubelet/"+pod.Spec.NodeName, trace.ObjectName("pods", "", namespace, name))
+		if ctx.Err() != nil {
+			return 0, ctx.Err()
+		}
+		if pod, err = p.lister.Pods(namespace).Get(name); err != nil { // it may have waited
+			return 0, ignoreGone(err)
+		}
 	}
 	last, current := p.lastWrite(pod)
 	if _, mirror := pod.Annotations[corev1.MirrorPodAnnotationKey]; mirror || !current {

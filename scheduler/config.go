@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -22,6 +23,10 @@ type Config struct {
 	Tracer     oteltrace.TracerProvider // none if nil
 	Logger     *slog.Logger             // slog.Default() if nil
 	Registerer prometheus.Registerer    // no metrics if nil
+
+	// Gate is called before each attempt to place a pod and may hold it up until the
+	// context ends; nothing is held up if nil.
+	Gate func(ctx context.Context, component, object string)
 
 	// Configuration has the profiles, as package configuration reads them; the
 	// default one if nil. Pods of other schedulers are left alone.

@@ -134,6 +134,9 @@ func (s *scheduler) loop(ctx context.Context) {
 		if err != nil {
 			return
 		}
+		if s.Gate != nil {
+			s.Gate(ctx, component, trace.ObjectName("pods", "", p.Info.Pod.Namespace, p.Info.Pod.Name))
+		}
 		s.scheduleOne(ctx, p)
 	}
 }

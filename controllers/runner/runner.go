@@ -18,12 +18,15 @@ import (
 )
 
 // Config is what all controllers of a process share. Every field is required
-// but Metrics.
+// but Metrics and Gate.
 type Config struct {
 	Clock   clock.WithTicker
 	Tracer  oteltrace.TracerProvider
 	Logger  *slog.Logger
 	Metrics *Metrics
+	// Gate is called before each reconcile and may hold it up; it returns when the
+	// context ends.
+	Gate func(ctx context.Context, component, object string)
 }
 
 // Runner runs one controller.
@@ -81,6 +84,9 @@ func (r *Runner) next(ctx context.Context) bool {
 		return false
 	}
 	defer r.queue.Done(key)
+	if r.cfg.Gate != nil {
+		r.cfg.Gate(ctx, r.Name, r.objectOf(key))
+	}
 	if ctx.Err() != nil {
 		return false
 	}
