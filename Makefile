@@ -34,7 +34,7 @@ compat: ## Run Helm and a controller-runtime manager against a sandbox
 
 .PHONY: ui
 ui: ## Test the page in chromium and remake its screenshots
-	go test ./ui -count=1 -args -screenshots $(CURDIR)/docs/page
+	go test ./ui -count=1 -v -args -screenshots $(CURDIR)/docs/page -pods 5000 -events 100000
 
 .PHONY: lint
 lint: ## Check format and style

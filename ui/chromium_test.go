@@ -149,7 +149,12 @@ func (b *chromium) evaluate(expression string) any {
 // wait waits until an expression is true.
 func (b *chromium) wait(expression string) {
 	b.t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	b.waitFor(time.Minute, expression)
+}
+
+func (b *chromium) waitFor(limit time.Duration, expression string) {
+	b.t.Helper()
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if b.evaluate(expression) == true {
 			return
 		}

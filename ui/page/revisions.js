@@ -1,11 +1,12 @@
-// The Revisions view: the log of writes as an axis, and the cluster as it was at
-// any revision of it.
+// The Revisions view: the log of writes as an axis, the cluster as it was at any
+// revision of it, and the watches as cursors.
 
 import { t } from './text.js';
 import { el, replace, throttled } from './dom.js';
 import { shortName, tableAt, resourceOf } from './api.js';
 import { cause, client, didKey, isWrite, onSpans, spans } from './spans.js';
 import { drawNodes } from './nodemap.js';
+import { followCursors, redraw } from './cursors.js';
 
 const shownKinds = ['deployments.apps', 'statefulsets.apps', 'daemonsets.apps', 'jobs.batch', 'replicasets.apps', 'services'];
 const mostRows = 50;
@@ -14,6 +15,7 @@ let panel;
 let visible = false;
 let writes = []; // by ascending revision, each once
 let asked = 0; // to ignore late answers
+let following; // ends the reading of the cursors
 
 onSpans(throttled(500, () => { if (visible && panel) extend(); }));
 
@@ -23,17 +25,30 @@ export async function show(root) {
   visible = true;
   if (!panel) {
     panel = {
-      axis: el('input', { type: 'range', min: 0, max: 0, value: 0, class: 'axis', 'aria-label': t('revision'), oninput: () => { tell(); load(); } }),
+      axis: el('input', { type: 'range', min: 0, max: 0, value: 0, class: 'axis', 'aria-label': t('revision'), oninput: () => { tell(); load(); redraw(); } }),
       write: el('p', { class: 'now', 'aria-live': 'polite' }),
       nodes: el('div', { class: 'nodes' }),
       lists: el('div', {}),
+      cursors: el('div', {}),
     };
-    root.append(el('p', { class: 'quiet' }, t('revisionsHelp')), panel.axis, panel.write, el('h2', {}, t('nodeMap')), panel.nodes, panel.lists);
+    root.append(el('p', { class: 'quiet' }, t('revisionsHelp')), el('div', { class: 'axis-ground' }, panel.axis), panel.write, el('h2', {}, t('nodeMap')), panel.nodes, panel.lists, panel.cursors);
   }
   extend();
+  if (!following) {
+    following = new AbortController();
+    panel.cursors.replaceChildren();
+    followCursors(panel.cursors, following.signal, (compacted) => {
+      shade(compacted);
+      return { first: writes[0]?.wrote ?? 0, chosen: chosen()?.wrote };
+    });
+  }
 }
 
-export function hide() { visible = false; }
+export function hide() {
+  visible = false;
+  following?.abort();
+  following = undefined;
+}
 
 export function reset() {
   panel = undefined;
@@ -52,6 +67,12 @@ function extend() {
   panel.axis.value = atEnd ? writes.length - 1 : Math.max(0, writes.findIndex((s) => s.wrote >= held));
   tell();
   if (chosen().wrote !== held || !panel.nodes.hasChildNodes()) load();
+}
+
+// shade marks the part of the axis that is compacted.
+function shade(compacted) {
+  const forgotten = writes.filter((s) => s.wrote < compacted).length;
+  panel?.axis.parentElement.style.setProperty('--compacted', `${writes.length ? (100 * forgotten) / writes.length : 0}%`);
 }
 
 function chosen() { return writes[Number(panel.axis.value)]; }

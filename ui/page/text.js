@@ -87,6 +87,23 @@ const texts = {
   // Revisions
   revisionsHelp: ['Each step of the axis is a write. Move the handle, also by arrow keys, to see the cluster as it was then.', '轴上的每一格是一次写入。拖动滑块或使用方向键，可查看集群当时的状态。'],
   compacted: ['Revision {rev} is compacted: etcd no longer keeps it, and a client would have to list again.', '修订版本 {rev} 已被压缩：etcd 不再保留，客户端需要重新 list。'],
+  cursors: ['Watches, as cursors in this log', '以游标表示的 watch'],
+  cursorsHelp: ['Each client that watches walks along the log at its own pace: ◆ is how far it has been told. A line behind it is what it has yet to hear, the grey part is compacted away: whoever is left in there gets 410 and lists again.', '每个 watch 客户端按自己的速度沿日志前进：◆ 是已告知它的位置，其后的线段是尚未送达的事件；灰色部分已被压缩，停留其中的客户端会收到 410 并重新 list。'],
+  logWhole: ['The log ends at revision {head}; nothing is compacted yet.', '日志结束于修订版本 {head}；尚未压缩。'],
+  logEnds: ['The log reaches from revision {compacted}, to which it is compacted, to {head}.', '日志从修订版本 {compacted}（压缩点）到 {head}。'],
+  client: ['Client', '客户端'],
+  watches: ['Watches', 'watch 的资源'],
+  told: ['Told up to', '已告知至'],
+  behind: ['Behind', '落后'],
+  place: ['Place in the log', '在日志中的位置'],
+  events: ['{n} events', '{n} 个事件'],
+  inNamespace: ['in {namespace}', '（命名空间 {namespace}）'],
+  endedWatches: ['Watches that ended', '已结束的 watch'],
+  endedAt: ['Ended', '结束时间'],
+  afterwards: ['Afterwards', '之后'],
+  didNotComeBack: ['did not come back', '没有再来'],
+  listedAgain: ['listed again, watches from {rev}', '重新 list，从 {rev} 开始 watch'],
+  wentOn: ['went on from {rev}', '从 {rev} 继续'],
 
   // Scheduler
   pod: ['Pod', 'Pod'],
