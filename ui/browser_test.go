@@ -169,7 +169,7 @@ func TestManyEvents(t *testing.T) {
 		}
 	}
 	b.evaluate(`location.hash = 'pipeline'`)
-	last := b.evaluate(`fetch('/api/v1/namespaces/default/configmaps/counter-0').then((r) => r.json()).then((o) => o.metadata.resourceVersion)`)
+	last := b.evaluate(`fetch('/api/v1/namespaces/default/configmaps', {method: 'POST', body: '{"metadata":{"name":"last"}}'}).then((r) => r.json()).then((o) => o.metadata.resourceVersion)`)
 	b.wait(fmt.Sprintf(`[...document.querySelectorAll('.flow title')].some((e) => e.textContent.includes('%s:'))`, last))
 	b.checkSize()
 }
