@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	oteltrace "go.opentelemetry.io/otel/trace"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/kubesim/kubesim/apiserver/admission"
+	"github.com/kubesim/kubesim/trace"
 )
 
 // admit lets the admission plugins change an object. Managed fields that they leave
@@ -19,8 +21,15 @@ import (
 func (s *Server) admit(ctx context.Context, q *request, attrs *admission.Attributes) error {
 	m := accessorOf(attrs.Object)
 	before := m.GetManagedFields()
+	span := oteltrace.SpanFromContext(ctx)
+	if span.IsRecording() {
+		attrs.Explain()
+	}
 	if err := s.admission.Admit(ctx, attrs); err != nil {
 		return err
+	}
+	if changes := attrs.Changes(); len(changes) > 0 {
+		span.SetAttributes(trace.Changed.String(trace.FormatChanges(changes)))
 	}
 	if after := m.GetManagedFields(); !reflect.DeepEqual(before, after) {
 		if err := managedfields.ValidateManagedFields(after); err != nil {

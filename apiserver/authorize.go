@@ -32,7 +32,7 @@ type caller struct {
 	user    authenticationv1.UserInfo
 	by      string                     // what he is known by
 	as      *authenticationv1.UserInfo // whom he acts as
-	allowed string                     // by which rule
+	allowed rbac.Decision              // by which rule
 }
 
 // acts is the user who counts.
@@ -41,6 +41,14 @@ func (c *caller) acts() authenticationv1.UserInfo {
 		return *c.as
 	}
 	return c.user
+}
+
+// knownBy says by what it is known who the user is, and who acts as him.
+func (c *caller) knownBy() string {
+	if c.as == nil {
+		return c.by
+	}
+	return c.by + ", impersonated by " + c.user.Username
 }
 
 type callerKey struct{}
@@ -105,25 +113,25 @@ func (s *Server) authorize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := callerOf(r.Context())
 		if isMaster(c.acts()) {
-			c.allowed = "group " + authentication.Masters
+			c.allowed = rbac.Decision{Allowed: true, Reason: "group " + authentication.Masters}
 			next.ServeHTTP(w, r)
 			return
 		}
 		a := attributesOf(r, c.acts())
-		allowed, reason := s.allowed(a)
-		if !allowed && s.cache.Sync(r.Context()) == nil { // a role that was given just now counts
-			allowed, reason = s.allowed(a)
+		d := s.decide(a)
+		if !d.Allowed && s.cache.Sync(r.Context()) == nil { // a role that was given just now counts
+			d = s.decide(a)
 		}
 		entry := audit.From(r.Context())
-		entry.Annotate("authorization.k8s.io/reason", reason)
-		if !allowed {
+		entry.Annotate("authorization.k8s.io/reason", d.Reason)
+		if !d.Allowed {
 			entry.Annotate("authorization.k8s.io/decision", "forbid")
-			s.traceRefusal(r, a, reason)
-			s.writeError(w, r, form{media: mediaJSON}, refusal(a, reason))
+			s.traceRefusal(r, a, d.Reason)
+			s.writeError(w, r, form{media: mediaJSON}, refusal(a, d.Reason))
 			return
 		}
 		entry.Annotate("authorization.k8s.io/decision", "allow")
-		c.allowed = reason
+		c.allowed = d
 		next.ServeHTTP(w, r)
 	})
 }
@@ -140,7 +148,7 @@ func (s *Server) traceRefusal(r *http.Request, a *rbac.Attributes, reason string
 	_, span := s.tracer.Start(r.Context(), "request", oteltrace.WithTimestamp(now), oteltrace.WithSpanKind(oteltrace.SpanKindServer),
 		oteltrace.WithAttributes(trace.Component.String("apiserver"), trace.Verb.String(a.Verb), trace.Object.String(object),
 			trace.UserAgent.String(userAgent(r)), trace.Code.Int(http.StatusForbidden),
-			trace.User.String(a.User.Username), trace.AuthenticatedBy.String(callerOf(r.Context()).by), trace.Needed.String(needed)))
+			trace.User.String(a.User.Username), trace.AuthenticatedBy.String(callerOf(r.Context()).knownBy()), trace.Needed.String(needed)))
 	if reason != "" {
 		span.SetAttributes(trace.AllowedBy.String(reason))
 	}
@@ -154,18 +162,24 @@ func isMaster(user authenticationv1.UserInfo) bool {
 
 // allowed tells whether a user may do something, and why.
 func (s *Server) allowed(a *rbac.Attributes) (bool, string) {
+	d := s.decide(a)
+	return d.Allowed, d.Reason
+}
+
+// decide asks one authorizer after the other.
+func (s *Server) decide(a *rbac.Attributes) rbac.Decision {
 	if isMaster(a.User) || s.authorizer == nil {
-		return true, ""
+		return rbac.Decision{Allowed: true}
 	}
 	ok, unrelated := s.nodeAllows(a)
 	if ok {
-		return true, unrelated
+		return rbac.Decision{Allowed: true, Reason: unrelated}
 	}
-	ok, reason := s.authorizer.Authorize(a)
-	if !ok && unrelated != "" {
-		reason = strings.TrimPrefix(reason+"\n"+unrelated, "\n")
+	d := s.authorizer.Authorize(a)
+	if !d.Allowed && unrelated != "" {
+		d.Reason = strings.TrimPrefix(d.Reason+"\n"+unrelated, "\n")
 	}
-	return ok, reason
+	return d
 }
 
 // refusal is the answer in Kubernetes' words.

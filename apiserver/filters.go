@@ -114,7 +114,7 @@ func (s *Server) observe(ctx context.Context, q *request) (context.Context, func
 		oteltrace.WithAttributes(trace.Component.String("apiserver"), trace.Verb.String(q.verb), trace.Object.String(object),
 			trace.UserAgent.String(userAgent(q.r)), attribute.String("kubesim.subresource", q.sub.Name)))
 	if c := callerOf(q.r.Context()); span.IsRecording() && c.by != "" {
-		span.SetAttributes(trace.User.String(c.acts().Username), trace.AuthenticatedBy.String(c.by), trace.AllowedBy.String(c.allowed))
+		span.SetAttributes(trace.User.String(c.acts().Username), trace.AuthenticatedBy.String(c.knownBy()), trace.AllowedBy.String(c.allowed.String()))
 	}
 	return ctx, func(code int) {
 		now := s.clock.Now()

@@ -19,11 +19,16 @@ import (
 func Trace() *cobra.Command {
 	var client Flags
 	var namespace string
+	var gates bool
 	cmd := &cobra.Command{
 		Use:   "trace KIND/NAME",
 		Short: "Show the steps from a request to Running, and what woke whom",
 		Long: `Show each write from the request that made an object to its pods Running: when,
 at which revision, by which component, why, and the revision that woke it.
+
+With --gates also who sent each request, how that was known, which rule of which
+role let it pass or would have, and which field an admission plugin, webhook or
+policy changed, from what to what.
 
 The API server remembers the last few thousand steps. Of components in other
 processes the User-Agent is all that is known.`,
@@ -34,20 +39,21 @@ processes the User-Agent is all that is known.`,
 			if err != nil {
 				return err
 			}
-			return runTrace(cmd.Context(), cmd.OutOrStdout(), config, args[0], namespace)
+			return runTrace(cmd.Context(), cmd.OutOrStdout(), config, args[0], namespace, gates)
 		},
 	}
 	client.Register(cmd.Flags())
 	cmd.Flags().StringVarP(&namespace, "namespace", "n", metav1.NamespaceDefault, "`namespace` of the object")
+	cmd.Flags().BoolVar(&gates, "gates", false, "show what authentication, authorization and admission said of each request")
 	return cmd
 }
 
-func runTrace(ctx context.Context, out io.Writer, config *rest.Config, kindAndName, namespace string) error {
-	objects, err := manifest.NewClient(config)
+func runTrace(ctx context.Context, out io.Writer, config *rest.Config, kindAndName, namespace string, gates bool) error {
+	finder, err := manifest.NewClient(config)
 	if err != nil {
 		return err
 	}
-	root, err := objects.Find(ctx, kindAndName, namespace)
+	root, err := finder.Find(ctx, kindAndName, namespace)
 	if err != nil {
 		return err
 	}
@@ -59,22 +65,22 @@ func runTrace(ctx context.Context, out io.Writer, config *rest.Config, kindAndNa
 	if err != nil {
 		return err
 	}
-	return PrintTimeline(ctx, out, config, root, spans)
+	if err := PrintTimeline(ctx, out, config, root, spans); err != nil || !gates {
+		return err
+	}
+	objects, err := familyOf(ctx, config, root, spans)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out)
+	return timeline.RenderGates(out, spans, objects)
 }
 
 // PrintTimeline prints how an object and its descendants came to be.
 func PrintTimeline(ctx context.Context, out io.Writer, config *rest.Config, root *manifest.Posted, spans []trace.Span) error {
-	client, err := metadata.NewForConfig(config)
+	family, err := familyOf(ctx, config, root, spans)
 	if err != nil {
 		return err
-	}
-	family := timeline.Descendants(spans, root.TraceName())
-	if namespace := root.Object.GetNamespace(); namespace != "" {
-		owned, err := timeline.Family(ctx, client, namespace, root.Object.GetUID())
-		if err != nil {
-			return err
-		}
-		family = append(family, owned...)
 	}
 	steps := timeline.Build(spans, family)
 	if len(steps) == 0 {
@@ -82,4 +88,19 @@ func PrintTimeline(ctx context.Context, out io.Writer, config *rest.Config, root
 		return err
 	}
 	return timeline.Render(out, steps)
+}
+
+// familyOf is an object and what was made on its behalf, as spans name them.
+func familyOf(ctx context.Context, config *rest.Config, root *manifest.Posted, spans []trace.Span) ([]string, error) {
+	family := timeline.Descendants(spans, root.TraceName())
+	namespace := root.Object.GetNamespace()
+	if namespace == "" {
+		return family, nil
+	}
+	client, err := metadata.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	owned, err := timeline.Family(ctx, client, namespace, root.Object.GetUID())
+	return append(family, owned...), err
 }

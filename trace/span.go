@@ -32,6 +32,8 @@ type Span struct {
 	AllowedBy       string `json:"allowedBy,omitempty"`
 	Needed          string `json:"needed,omitempty"`
 
+	Changed []Change `json:"changed,omitempty"` // by admission plugins
+
 	Wrote      int64  `json:"wrote,omitempty"`
 	Woke       int64  `json:"woke,omitempty"`
 	WokeObject string `json:"wokeBy,omitempty"`
@@ -79,6 +81,10 @@ func newSpan(ended sdktrace.ReadOnlySpan) Span {
 			s.AllowedBy = attr.Value.AsString()
 		case Needed:
 			s.Needed = attr.Value.AsString()
+		case Changed:
+			if err := json.Unmarshal([]byte(attr.Value.AsString()), &s.Changed); err != nil {
+				s.Changed = nil
+			}
 		case Wrote:
 			s.Wrote = attr.Value.AsInt64()
 		case Woke:

@@ -16,6 +16,7 @@ const (
 	AuthenticatedBy = attribute.Key("kubesim.authenticated_by") // by what that is known
 	AllowedBy       = attribute.Key("kubesim.allowed_by")       // which rule let it pass
 	Needed          = attribute.Key("kubesim.needed")           // what would have let it pass
+	Changed         = attribute.Key("kubesim.changed")          // JSON: what admission plugins changed, as []Change
 	Wrote           = attribute.Key("kubesim.wrote")            // revision that a request wrote (int)
 	Woke            = attribute.Key("kubesim.woke")             // revision of the event that woke a reconcile (int)
 	WokeObject      = attribute.Key("kubesim.woke_by")          // object whose event that was

@@ -9,6 +9,8 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubesim/kubesim/trace"
 )
 
 // The verbs of Attributes.
@@ -43,7 +45,12 @@ type Attributes struct {
 	// isAgain is true in a second round, askAgain when one is wanted.
 	isAgain, askAgain bool
 	state             map[string]any
-	mu                sync.Mutex // of Warner and Annotator
+	// explains is true if changes are to be noted; plugin is the one at work if it
+	// is not watched, by the webhook or policy that made the last change.
+	explains   bool
+	plugin, by string
+	changes    []trace.Change
+	mu         sync.Mutex // of Warner and Annotator
 }
 
 // Warn tells the client something.
@@ -82,11 +89,20 @@ func (a *Attributes) SetState(plugin string, v any) {
 	a.state[plugin] = v
 }
 
-// Replace makes Object what obj is, in place, since others hold Object too.
-func (a *Attributes) Replace(obj runtime.Object) error {
+// Replace makes Object what obj is, in place, since others hold Object too. by
+// names the webhook or policy that wants it so.
+func (a *Attributes) Replace(by string, obj runtime.Object) error {
 	to, from := reflect.ValueOf(a.Object), reflect.ValueOf(obj)
 	if to.Type() != from.Type() {
 		return fmt.Errorf("a %T can't take the place of a %T", obj, a.Object)
+	}
+	switch {
+	case a.explains && a.plugin != "":
+		a.note(a.plugin+" "+by, a.Object, obj)
+	case a.by != "":
+		a.by += ", " + by
+	default:
+		a.by = by
 	}
 	to.Elem().Set(from.Elem())
 	return nil

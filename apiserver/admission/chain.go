@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/clock"
 )
 
@@ -113,12 +114,13 @@ func (c *Chain) Admit(ctx context.Context, a *Attributes) error {
 }
 
 func (c *Chain) admit(ctx context.Context, a *Attributes) error {
+	var before runtime.Object
 	for _, p := range c.plugins {
 		m, ok := p.(Mutator)
 		if !ok {
 			continue
 		}
-		if err := m.Admit(ctx, a); err != nil {
+		if err := a.watched(p.Name(), &before, func() error { return m.Admit(ctx, a) }); err != nil {
 			return err
 		}
 	}

@@ -62,22 +62,58 @@ type Authorizer struct{ roles Lister }
 // New makes an Authorizer.
 func New(roles Lister) *Authorizer { return &Authorizer{roles} }
 
+// Decision is whether a request is allowed, and why.
+type Decision struct {
+	Allowed bool
+	Reason  string             // in Kubernetes' words
+	Rule    *rbacv1.PolicyRule // that allows it, if one does; not to be changed
+}
+
+// String is the reason with the rule.
+func (d *Decision) String() string {
+	if d.Rule == nil {
+		return d.Reason
+	}
+	return d.Reason + " by rule " + ruleString(d.Rule)
+}
+
+// ruleString is a rule in short, as in "get,list on pods.apps named a,b".
+func ruleString(rule *rbacv1.PolicyRule) string {
+	what := slices.Clone(rule.NonResourceURLs)
+	for _, resource := range rule.Resources {
+		for _, group := range rule.APIGroups {
+			what = append(what, strings.TrimSuffix(resource+"."+group, "."))
+		}
+	}
+	text := strings.Join(rule.Verbs, ",") + " on " + strings.Join(what, ",")
+	if len(rule.ResourceNames) > 0 {
+		text += " named " + strings.Join(rule.ResourceNames, ",")
+	}
+	if len(text) > ruleShown {
+		return text[:ruleShown] + "…"
+	}
+	return text
+}
+
+const ruleShown = 300 // bytes of a rule
+
 // Authorize tells whether a rule allows the request, and which binding brought
 // it. The reason of a no is what could not be read.
-func (z *Authorizer) Authorize(a *Attributes) (allowed bool, reason string) {
+func (z *Authorizer) Authorize(a *Attributes) Decision {
+	var d Decision
 	err := z.visit(a.User, a.Namespace, func(b *binding, rules []rbacv1.PolicyRule) bool {
 		for i := range rules {
 			if allows(&rules[i], a) {
-				allowed, reason = true, "RBAC: allowed by "+b.String()
+				d = Decision{Allowed: true, Reason: "RBAC: allowed by " + b.String(), Rule: &rules[i]}
 				return false
 			}
 		}
 		return true
 	})
-	if !allowed && err != nil {
-		reason = fmt.Sprintf("RBAC: %v", err)
+	if !d.Allowed && err != nil {
+		d.Reason = fmt.Sprintf("RBAC: %v", err)
 	}
-	return allowed, reason
+	return d
 }
 
 // RoleAllows tells whether a role that every cluster has would allow the request.

@@ -93,8 +93,8 @@ func TestBootstrapPolicy(t *testing.T) {
 			a.Group = group
 			a.Resource, a.Subresource, _ = strings.Cut(resource, "/")
 		}
-		if allowed, reason := z.Authorize(a); allowed != test.allowed {
-			t.Errorf("%v: allowed %t (%s), want %t", a, allowed, reason, test.allowed)
+		if d := z.Authorize(a); d.Allowed != test.allowed {
+			t.Errorf("%v: allowed %t (%s), want %t", a, d.Allowed, d.Reason, test.allowed)
 		}
 	}
 }
@@ -111,14 +111,16 @@ func TestNamedResources(t *testing.T) {
 		}},
 	})
 	a := Attributes{User: authenticationv1.UserInfo{Username: "u", Groups: []string{"readers"}}, Verb: "get", Resource: "pods", Namespace: "default", Name: "one"}
-	allowed, reason := z.Authorize(&a)
-	if want := `RBAC: allowed by RoleBinding "b/default" of Role "r" to Group "readers"`; !allowed || reason != want {
-		t.Errorf("allowed %t: %s, want %s", allowed, reason, want)
+	d := z.Authorize(&a)
+	if want := `RBAC: allowed by RoleBinding "b/default" of Role "r" to Group "readers"`; !d.Allowed || d.Reason != want {
+		t.Errorf("allowed %t: %s, want %s", d.Allowed, d.Reason, want)
+	} else if want += " by rule get on pods,pods/log named one"; d.String() != want {
+		t.Errorf("explained by %s, want %s", d.String(), want)
 	}
 	a.Name = "two"
-	allowed, reason = z.Authorize(&a)
-	if want := `RBAC: clusterroles.rbac.authorization.k8s.io "missing" not found`; allowed || reason != want {
-		t.Errorf("allowed %t: %s, want no: %s", allowed, reason, want)
+	d = z.Authorize(&a)
+	if want := `RBAC: clusterroles.rbac.authorization.k8s.io "missing" not found`; d.Allowed || d.Reason != want {
+		t.Errorf("allowed %t: %s, want no: %s", d.Allowed, d.Reason, want)
 	}
 }
 

@@ -88,7 +88,7 @@ func (p *MutatingWebhook) ask(ctx context.Context, c call, a *admission.Attribut
 	if equality.Semantic.DeepEqual(a.Object, patched) {
 		return false, nil
 	}
-	return true, a.Replace(patched)
+	return true, a.Replace(c.name, patched)
 }
 
 // patched is the object with the patch of a webhook, as it was requested.

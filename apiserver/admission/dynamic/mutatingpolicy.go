@@ -152,7 +152,7 @@ func (p *MutatingPolicy) bound(ctx context.Context, policy *mutatingPolicy, b *p
 		if equality.Semantic.DeepEqual(a.Object, changed) {
 			continue
 		}
-		if err := a.Replace(changed); err != nil {
+		if err := a.Replace(policy.Name, changed); err != nil {
 			return err
 		}
 		a.AskAgain()
