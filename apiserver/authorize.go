@@ -98,10 +98,17 @@ func (s *Server) audited(next http.Handler, c *caller) http.Handler {
 	})
 }
 
-// recordOf is what is asked in the form of the audit library.
+// recordOf is what is asked in the form of the libraries for audit and webhooks.
 func recordOf(a *rbac.Attributes) authorizer.Attributes {
+	var extra map[string][]string
+	for key, values := range a.User.Extra {
+		if extra == nil {
+			extra = map[string][]string{}
+		}
+		extra[key] = values
+	}
 	return authorizer.AttributesRecord{
-		User: &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups}, Verb: a.Verb,
+		User: &user.DefaultInfo{Name: a.User.Username, UID: a.User.UID, Groups: a.User.Groups, Extra: extra}, Verb: a.Verb,
 		APIGroup: a.Group, APIVersion: a.Version, Resource: a.Resource, Subresource: a.Subresource, Namespace: a.Namespace, Name: a.Name,
 		ResourceRequest: a.Path == "", Path: a.Path,
 	}
@@ -164,22 +171,6 @@ func isMaster(user authenticationv1.UserInfo) bool {
 func (s *Server) allowed(a *rbac.Attributes) (bool, string) {
 	d := s.decide(a)
 	return d.Allowed, d.Reason
-}
-
-// decide asks one authorizer after the other.
-func (s *Server) decide(a *rbac.Attributes) rbac.Decision {
-	if isMaster(a.User) || s.authorizer == nil {
-		return rbac.Decision{Allowed: true}
-	}
-	ok, unrelated := s.nodeAllows(a)
-	if ok {
-		return rbac.Decision{Allowed: true, Reason: unrelated}
-	}
-	d := s.authorizer.Authorize(a)
-	if !d.Allowed && unrelated != "" {
-		d.Reason = strings.TrimPrefix(d.Reason+"\n"+unrelated, "\n")
-	}
-	return d
 }
 
 // refusal is the answer in Kubernetes' words.

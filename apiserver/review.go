@@ -113,10 +113,13 @@ func (s *Server) rulesOf(user authenticationv1.UserInfo, namespace string) autho
 	out := authorizationv1.SubjectRulesReviewStatus{
 		ResourceRules: []authorizationv1.ResourceRule{}, NonResourceRules: []authorizationv1.NonResourceRule{},
 	}
-	if isMaster(user) || s.authorizer == nil {
+	if isMaster(user) || s.allowsAll() {
 		everything := []string{"*"}
 		out.ResourceRules = append(out.ResourceRules, authorizationv1.ResourceRule{Verbs: everything, APIGroups: everything, Resources: everything})
 		out.NonResourceRules = append(out.NonResourceRules, authorizationv1.NonResourceRule{Verbs: everything, NonResourceURLs: everything})
+	}
+	if slices.Contains(s.cfg.Authorization, ModeWebhook) {
+		out.Incomplete, out.EvaluationError = true, "webhook authorizer does not support user rule resolution"
 	}
 	if s.authorizer == nil {
 		return out

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 	"k8s.io/apimachinery/pkg/util/managedfields"
+	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"k8s.io/utils/clock"
 
 	"github.com/kubesim/kubesim/apiserver/admission"
@@ -51,8 +53,10 @@ type Config struct {
 	TokenKey crypto.Signer
 	// Audit is told of every request; nobody is if nil.
 	Audit *audit.Log
-	// AllowAll leaves out authorization: everybody may do everything.
-	AllowAll bool
+	// Authorization are the modes in the order in which they are asked, DefaultModes
+	// if empty; AuthorizationWebhook is asked in mode Webhook.
+	Authorization        []string
+	AuthorizationWebhook authorizer.Authorizer
 	// AllowedHosts are the names that a Host or Origin header may carry besides
 	// loopback addresses and in-memory clients.
 	AllowedHosts []string
@@ -86,6 +90,12 @@ func (c *Config) setDefaults() error {
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
+	if len(c.Authorization) == 0 {
+		c.Authorization = DefaultModes()
+	}
+	if err := ValidateModes(c.Authorization, c.AuthorizationWebhook != nil); err != nil {
+		return fmt.Errorf("--authorization-mode: %w", err)
+	}
 	if c.EventTTL <= 0 {
 		c.EventTTL = eventTTL
 	}
@@ -106,7 +116,7 @@ type Server struct {
 	table     *table
 	codec     *codec
 	admission *admission.Chain
-	// Who sends a request, and what he may do; authorizer is nil if everybody may all.
+	// Who sends a request, and what he may do; authorizer is nil without mode RBAC.
 	authenticator *authentication.Authenticator
 	authorizer    *rbac.Authorizer
 	tokens        *authentication.Tokens
@@ -199,7 +209,7 @@ func (s *Server) secure() (err error) {
 	believe := s.cfg.Authentication
 	believe.Tokens, believe.Bootstrap, believe.Objects, believe.Clock = s.tokens, true, cacheLister{s}, s.clock
 	s.authenticator = authentication.New(believe)
-	if !s.cfg.AllowAll {
+	if slices.Contains(s.cfg.Authorization, ModeRBAC) {
 		s.authorizer = rbac.New(roles{s})
 	}
 	return nil

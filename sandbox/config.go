@@ -1,15 +1,18 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"log/slog"
 	"net"
 	"path/filepath"
+	"strings"
 	"time"
 
 	configv1 "k8s.io/kube-scheduler/config/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/kubesim/kubesim/apiserver"
 	"github.com/kubesim/kubesim/apiserver/authentication"
 	"github.com/kubesim/kubesim/fakelet"
 	"github.com/kubesim/kubesim/fakelet/stage"
@@ -22,11 +25,8 @@ const (
 	StoreEtcd   = "etcd"
 )
 
-// The values of Config.Authorization and Config.HTTPAuth.
+// The values of Config.HTTPAuth.
 const (
-	AuthorizationRBAC        = "RBAC"
-	AuthorizationAlwaysAllow = "AlwaysAllow"
-
 	HTTPAuthLocal    = "local"
 	HTTPAuthRequired = "required"
 )
@@ -77,8 +77,15 @@ type Config struct {
 	// EventTTL is how long events are kept after their last write, an hour if 0.
 	EventTTL time.Duration
 
-	// Authorization is AuthorizationRBAC, the default, or AuthorizationAlwaysAllow.
-	Authorization string
+	// Authorization are the modes in the order in which they are asked, Node and
+	// RBAC if empty.
+	Authorization []string
+	// AuthorizationWebhook and TokenWebhook are kubeconfig files that lead to the
+	// webhook of mode Webhook, and to the one that is asked about tokens; "" for none.
+	// Their answers count for so long, as in kube-apiserver if 0.
+	AuthorizationWebhook, TokenWebhook               string
+	AuthorizationAllowedTTL, AuthorizationRefusedTTL time.Duration
+	TokenWebhookTTL                                  time.Duration
 	// HTTPAuth is HTTPAuthLocal, the default: whoever comes by plain HTTP without
 	// credentials may do everything; or HTTPAuthRequired.
 	HTTPAuth string
@@ -120,15 +127,19 @@ func (c *Config) validate() error {
 	case c.Store == StoreEtcd && len(c.EtcdServers) == 0 && c.DataDir == "":
 		return fmt.Errorf("--data-dir: required with --store %s", StoreEtcd)
 	}
-	if c.Authorization == "" {
-		c.Authorization = AuthorizationRBAC
+	if len(c.Authorization) == 0 {
+		c.Authorization = apiserver.DefaultModes()
+	}
+	c.AuthorizationAllowedTTL = cmp.Or(c.AuthorizationAllowedTTL, defaultAllowedTTL)
+	c.AuthorizationRefusedTTL = cmp.Or(c.AuthorizationRefusedTTL, defaultRefusedTTL)
+	c.TokenWebhookTTL = cmp.Or(c.TokenWebhookTTL, defaultTokenTTL)
+	if err := apiserver.ValidateModes(c.Authorization, c.AuthorizationWebhook != ""); err != nil {
+		return fmt.Errorf("--authorization-mode %s: %w", strings.Join(c.Authorization, ","), err)
 	}
 	if c.HTTPAuth == "" {
 		c.HTTPAuth = HTTPAuthLocal
 	}
 	switch {
-	case c.Authorization != AuthorizationRBAC && c.Authorization != AuthorizationAlwaysAllow:
-		return fmt.Errorf("--authorization-mode %q: must be %s or %s", c.Authorization, AuthorizationRBAC, AuthorizationAlwaysAllow)
 	case c.HTTPAuth != HTTPAuthLocal && c.HTTPAuth != HTTPAuthRequired:
 		return fmt.Errorf("--http-auth %q: must be %s or %s", c.HTTPAuth, HTTPAuthLocal, HTTPAuthRequired)
 	}

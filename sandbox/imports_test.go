@@ -32,12 +32,14 @@ func allowed() map[string][]string {
 
 // libraries are the small ones that live beside the server which we write ourselves:
 // types and tables of the API's own objects, CEL for schemas, policies and match
-// conditions, connections to webhooks, and policies of audit.
+// conditions, connections to webhooks and what asks them about users, and policies of audit.
 func libraries() []string {
 	return []string{
 		"k8s.io/apiserver/pkg/apis/", "k8s.io/apiserver/pkg/cel/", "k8s.io/apiserver/pkg/util/webhook",
 		"k8s.io/apiserver/pkg/admission", "k8s.io/apiserver/pkg/authentication/user", "k8s.io/apiserver/pkg/authorization/authorizer",
 		"k8s.io/apiserver/pkg/audit",
+		"k8s.io/apiserver/pkg/authentication/authenticator", "k8s.io/apiserver/pkg/authentication/token/cache",
+		"k8s.io/apiserver/pkg/authorization/cel", "k8s.io/apiserver/plugin/pkg/authenticator/token/webhook", "k8s.io/apiserver/plugin/pkg/authorizer/webhook",
 	}
 }
 

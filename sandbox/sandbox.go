@@ -84,6 +84,10 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	judge, err := s.cfg.authorizationWebhook()
+	if err != nil {
+		return err
+	}
 	log, err := s.openAudit()
 	if err != nil {
 		return err
@@ -92,7 +96,7 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
 		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
 		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(), UI: ui.Handler(s.recorder.Spans), DialKubelet: s.kubelets.dial(s.cfg.APIOnly), Metrics: !s.cfg.Bare && !s.cfg.APIOnly,
-		Audit: log, Authentication: believe, TokenKey: s.keys.ServiceAccount, AllowAll: s.cfg.Authorization == AuthorizationAlwaysAllow,
+		Audit: log, Authentication: believe, TokenKey: s.keys.ServiceAccount, Authorization: s.cfg.Authorization, AuthorizationWebhook: judge,
 	})
 	if err != nil {
 		return err
@@ -118,6 +122,9 @@ func (s *Sandbox) authentication() (cfg authentication.Config, err error) {
 		ClientCA: x509.NewCertPool(), Required: s.cfg.HTTPAuth == HTTPAuthRequired, NoAnonymous: s.cfg.NoAnonymous,
 	}
 	cfg.ClientCA.AddCert(s.keys.CA.Certificate)
+	if cfg.Webhook, err = s.cfg.tokenWebhook(); err != nil {
+		return cfg, err
+	}
 	for _, f := range []struct {
 		flag, path string
 		file       **authentication.File

@@ -30,7 +30,8 @@ type serverFlags struct {
 	speed            float64
 	paused           bool
 	clock            *simclock.Clock // made by config
-	authorization    string
+	authorization    []string
+	webhooks         webhookFlags
 	httpAuth         string
 	tokenFile        string
 	passwordFile     string
@@ -55,7 +56,8 @@ func (f *serverFlags) register(flags *pflag.FlagSet) {
 	flags.Float64Var(&f.speed, "speed", 1, "how many seconds of the cluster pass in one; see kubesim clock")
 	flags.BoolVar(&f.paused, "paused", false, "stop the clock once all is ready")
 	flags.StringVar(&f.httpAuth, "http-auth", sandbox.HTTPAuthLocal, "who comes by --http without credentials: `local or required`; local may do everything")
-	flags.StringVar(&f.authorization, "authorization-mode", sandbox.AuthorizationRBAC, "who may do what: `RBAC or AlwaysAllow`")
+	flags.StringSliceVar(&f.authorization, "authorization-mode", nil, "who decides who may do what, in this order: `modes` of Node, RBAC, Webhook, AlwaysAllow, AlwaysDeny (default Node,RBAC)")
+	f.webhooks.register(flags)
 	flags.StringVar(&f.tokenFile, "token-auth-file", "", "CSV `file` of bearer tokens: token,user,uid,\"group1,group2\"")
 	flags.StringVar(&f.passwordFile, "basic-auth-file", "", "CSV `file` of passwords: password,user,uid,\"group1,group2\"")
 	flags.StringVar(&f.oidc.IssuerURL, "oidc-issuer-url", "", "`URL` of an OpenID Connect issuer whose ID tokens are believed (default: none)")
@@ -104,6 +106,7 @@ func (f *serverFlags) config(stderr io.Writer) (cfg sandbox.Config, cleanup func
 		AuditLog: f.auditLog, AuditPolicy: f.auditPolicy,
 		Logger: f.verbosity.logger(stderr),
 	}
+	f.webhooks.apply(&cfg)
 	if f.oidc.IssuerURL != "" {
 		cfg.OIDC, cfg.OIDCCAFile = &f.oidc, f.oidcCA
 	}
