@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubesim/kubesim/commands"
+	"github.com/kubesim/kubesim/lesson"
 )
 
 func main() {
@@ -42,7 +43,7 @@ The machines are pretend, the mechanisms are real.
 		SilenceErrors: true,
 	}
 	cmd.AddCommand(upCommand(started), apiserverCommand(started), controllersCommand(), schedulerCommand(), fakeletCommand(),
-		commands.Kubectl(), benchCommand(), versionCommand())
+		commands.Kubectl(), lesson.Command(), benchCommand(), versionCommand())
 	cmd.AddCommand(commands.Client()...)
 	return cmd
 }

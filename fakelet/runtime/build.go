@@ -56,6 +56,9 @@ func (c *Container) build() *vfs.FS {
 	for _, server := range c.spec.image.servers {
 		_ = root.Put(path.Join("/usr/local/bin", server), nil, 0o755)
 	}
+	for name := range c.spec.Programs {
+		_ = root.Put(path.Join("/usr/local/bin", name), nil, 0o755)
+	}
 	if strings.HasPrefix(c.spec.Argv[0], "/") && c.spec.Kind == Server {
 		_ = root.Put(c.spec.Argv[0], nil, 0o755)
 	}
@@ -145,6 +148,9 @@ func (c *Container) mounts() string {
 // program finds what a path of the container runs.
 func (c *Container) program(file string) (process.Program, bool) {
 	name := path.Base(file)
+	if program, ok := c.spec.Programs[name]; ok {
+		return program, true
+	}
 	switch {
 	case slices.Contains(c.spec.image.servers, name), name == path.Base(c.spec.main) && c.spec.main != "":
 		return c.serverProgram, true

@@ -52,6 +52,8 @@ type Spec struct {
 	CPUs     float64 // 0 for one
 	Memory   int64   // 0 for no limit
 	Network  process.Network
+	// Programs are found in /usr/local/bin, beside the tools of the image.
+	Programs map[string]process.Program
 	// Message is the file that becomes the termination message, FromLog whether
 	// the log stands in for it after an error.
 	Message string
