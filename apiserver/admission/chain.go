@@ -27,15 +27,20 @@ type choice struct {
 // then what fills pods in, quota last, since it counts what the others made.
 func choices(lister Lister, clock clock.Clock) []choice {
 	return []choice{
+		{plugin: &AlwaysAdmit{}, isOptional: true},
 		{plugin: &NamespaceLifecycle{lister: lister}},
+		{plugin: &NamespaceExists{lister: lister}, isOptional: true},
+		{plugin: &LimitPodHardAntiAffinityTopology{}, isOptional: true},
 		{plugin: &LimitRanger{lister: lister}},
 		{plugin: &ServiceAccount{lister: lister, clock: clock}},
 		{plugin: &NodeRestriction{lister: lister}},
 		{plugin: &TaintNodesByCondition{}},
 		{plugin: &AlwaysPullImages{}, isOptional: true},
 		{plugin: NewPodSecurity(lister)},
+		{plugin: &PodNodeSelector{lister: lister}, isOptional: true},
 		{plugin: &Priority{lister: lister}},
 		{plugin: &DefaultTolerationSeconds{NotReady: 300 * time.Second, Unreachable: 300 * time.Second}},
+		{plugin: &ExtendedResourceToleration{}, isOptional: true},
 		{plugin: &DefaultStorageClass{lister: lister}},
 		{plugin: &StorageObjectInUseProtection{}},
 		{plugin: &OwnerReferencesPermissionEnforcement{lister: lister}, isOptional: true},
@@ -49,6 +54,7 @@ func choices(lister Lister, clock clock.Clock) []choice {
 		{plugin: &PodTopologyLabels{lister: lister}},
 		{plugin: &PodResizeValidator{lister: lister}},
 		{plugin: &ResourceQuota{lister: lister}},
+		{plugin: &AlwaysDeny{}, isOptional: true},
 	}
 }
 
@@ -59,7 +65,7 @@ func choices(lister Lister, clock clock.Clock) []choice {
 func New(lister Lister, clock clock.Clock, disable, enable []string, dynamic ...Plugin) (*Chain, error) {
 	all := choices(lister, clock)
 	for _, p := range dynamic {
-		all = slices.Insert(all, len(all)-1, choice{plugin: p})
+		all = slices.Insert(all, len(all)-2, choice{plugin: p}) // quota and AlwaysDeny come last
 	}
 	if err := checkNames(all, disable, enable); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ func TestNew(t *testing.T) {
 		{name: "defaults", want: "ServiceAccount", wantNot: "AlwaysPullImages"},
 		{name: "disabled", disable: []string{"ServiceAccount"}, want: "Priority", wantNot: "ServiceAccount"},
 		{name: "enabled", enable: []string{"AlwaysPullImages"}, want: "AlwaysPullImages"},
-		{name: "unknown", disable: []string{"Nonsense"}, wantErr: `unknown admission plugin "Nonsense", known are NamespaceLifecycle, LimitRanger`},
+		{name: "unknown", disable: []string{"Nonsense"}, wantErr: `unknown admission plugin "Nonsense", known are AlwaysAdmit, NamespaceLifecycle`},
 		{name: "both", disable: []string{"Priority"}, enable: []string{"Priority"}, wantErr: "both enabled and disabled"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
