@@ -1,5 +1,5 @@
 // Package commands has those commands of kubesim that ask a running API server:
-// kubectl, trace, why, clock and node. The binary offers them, and so do
+// kubectl, trace, why, clock, fault and node. The binary offers them, and so do
 // lessons, which run them without a process or a socket of their own (WithConfig).
 package commands
 
@@ -7,5 +7,5 @@ import "github.com/spf13/cobra"
 
 // Client are all of them but kubectl, which reads its flags itself.
 func Client() []*cobra.Command {
-	return []*cobra.Command{Trace(), Why(), Node(), Clock()}
+	return []*cobra.Command{Trace(), Why(), Node(), Clock(), Fault()}
 }

@@ -87,6 +87,16 @@ func list() []entry {
 	}
 }
 
+// Names are the controllers that run for a selection by name, as in Config.
+func Names(selection []string) ([]string, error) {
+	entries, err := selected(selection)
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.name
+	}
+	return names, err
+}
+
 // selected applies names such as "*" (all but the optional ones), "name" and
 // "-name" (but not this one) to the list. No names select what "*" does.
 func selected(names []string) ([]entry, error) {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// pipes is a net.Listener inside this process: the API server calls the kubelets
-// through it, without a socket.
+// pipes connect inside this process: the API server calls the kubelets through
+// them, without a socket.
 type pipes struct {
 	conns  chan net.Conn
 	once   sync.Once
@@ -49,17 +49,28 @@ func (p pipe) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// listener is one of the processes that answer, one after the other.
+type listener struct {
+	*pipes
+	own *pipes // closed with it
+}
+
+func (p *pipes) listener() net.Listener { return listener{pipes: p, own: newPipes()} }
+
 // Accept implements net.Listener.
-func (p *pipes) Accept() (net.Conn, error) {
+func (l listener) Accept() (net.Conn, error) {
 	select {
-	case conn := <-p.conns:
+	case conn := <-l.conns:
 		return conn, nil
-	case <-p.closed:
+	case <-l.own.closed:
 		return nil, net.ErrClosed
 	}
 }
 
 // Close implements net.Listener.
+func (l listener) Close() error { return l.own.Close() }
+
+// Close ends all that is still being connected.
 func (p *pipes) Close() error {
 	p.once.Do(func() { close(p.closed) })
 	return nil

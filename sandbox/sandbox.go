@@ -21,6 +21,7 @@ import (
 	"github.com/kubesim/kubesim/apiserver"
 	"github.com/kubesim/kubesim/apiserver/audit"
 	"github.com/kubesim/kubesim/apiserver/authentication"
+	"github.com/kubesim/kubesim/sandbox/fault"
 	"github.com/kubesim/kubesim/sandbox/pki"
 	"github.com/kubesim/kubesim/sandbox/simclock"
 	"github.com/kubesim/kubesim/store"
@@ -49,6 +50,7 @@ type Sandbox struct {
 	serving    sync.WaitGroup
 	failed     chan error
 	kubelets   *pipes // connections to the kubelets
+	faults     *fault.Injector
 }
 
 // Start returns once the API server answers; the components come up beside it,
@@ -62,6 +64,7 @@ func Start(ctx context.Context, cfg Config) (*Sandbox, error) {
 		failed: make(chan error, 1), kubelets: newPipes(),
 	}
 	s.tracer = s.recorder.Provider()
+	s.faults = fault.New(s.cfg.Clock, s.hasTarget)
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -96,7 +99,8 @@ func (s *Sandbox) start(ctx context.Context) (err error) {
 		Store: s.store, Clock: s.cfg.Clock, Tracer: s.tracer, Logger: s.cfg.Logger, Registry: s.registry,
 		EnableAdmissionPlugins: s.cfg.EnableAdmissionPlugins, DisableAdmissionPlugins: s.cfg.DisableAdmissionPlugins,
 		AllowedHosts: s.cfg.allowedHosts(), EventTTL: s.cfg.EventTTL, Debug: s.debug(), UI: ui.Handler(s.recorder.Spans), DialKubelet: s.kubelets.dial(s.cfg.APIOnly), Metrics: !s.cfg.Bare && !s.cfg.APIOnly,
-		Audit: log, Authentication: believe, TokenKey: s.keys.ServiceAccount, Authorization: s.cfg.Authorization, AuthorizationWebhook: judge,
+		Faults: s.faults.Serve,
+		Audit:  log, Authentication: believe, TokenKey: s.keys.ServiceAccount, Authorization: s.cfg.Authorization, AuthorizationWebhook: judge,
 	})
 	if err != nil {
 		return err
@@ -197,6 +201,8 @@ func (s *Sandbox) openAudit() (*audit.Log, error) {
 func (s *Sandbox) debug() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(trace.SpansPath, s.recorder)
+	mux.Handle(fault.Path, s.faults)
+	mux.Handle(fault.Path+"/", s.faults)
 	if control, ok := s.cfg.Clock.(*simclock.Clock); ok {
 		control.Settle(s.traffic.wait)
 		mux.Handle(simclock.Path, control)
@@ -235,6 +241,9 @@ func (s *Sandbox) restConfigAs(user string, groups ...string) *rest.Config {
 	}
 }
 
+// Faults are the broken links of this cluster.
+func (s *Sandbox) Faults() *fault.Injector { return s.faults }
+
 // Recorder keeps the spans of this process.
 func (s *Sandbox) Recorder() *trace.Recorder { return s.recorder }
 
@@ -255,8 +264,10 @@ func (s *Sandbox) fail(err error) {
 func (s *Sandbox) Close() error {
 	if s.stop != nil {
 		s.stop()
-		s.waitComponents()
 	}
+	s.faults.Close() // what they hold up could not end
+	s.waitComponents()
+	_ = s.kubelets.Close()
 	if s.server != nil {
 		s.server.Close()
 	}
