@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubesim/kubesim/sandbox"
+	"github.com/kubesim/kubesim/sandbox/fault"
 	"github.com/kubesim/kubesim/sandbox/manifest"
 	"github.com/kubesim/kubesim/trace/timeline"
 )
@@ -124,6 +125,17 @@ func (c *Cluster) Client() kubernetes.Interface {
 		c.t.Fatal(err)
 	}
 	return client
+}
+
+// Break adds a fault, see package fault for those that there are. It ends by its
+// time, with the cluster, or by the function returned.
+func (c *Cluster) Break(f fault.Fault) (heal func()) {
+	c.t.Helper()
+	added, err := c.sandbox.Faults().Add(f)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return func() { c.sandbox.Faults().Clear(added.ID) }
 }
 
 // URL is where the cluster listens, "" if nowhere.

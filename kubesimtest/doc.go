@@ -17,5 +17,6 @@
 //
 // [ForEachCrashPoint] runs an operator again and again, and ends it after its
 // first write, its second, and so on: whatever happened, it must come to the same
-// result. When a test fails, the steps of what it applied are in its log.
+// result. [Cluster.Break] breaks links: it pauses or crashes components, loses events
+// of watches, answers requests with errors. When a test fails, the steps of what it applied are in its log.
 package kubesimtest

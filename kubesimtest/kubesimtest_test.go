@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubesim/kubesim/kubesimtest"
+	"github.com/kubesim/kubesim/sandbox/fault"
 )
 
 const web = `
@@ -106,6 +107,25 @@ func TestManySideBySide(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBreak sees that pods wait while the scheduler does nothing, and run after.
+func TestBreak(t *testing.T) {
+	c := kubesimtest.Start(t, kubesimtest.Options{Nodes: 1})
+	heal := c.Break(fault.Fault{Kind: fault.Pause, Target: fault.Scheduler})
+	c.Apply(`{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {containers: [{name: c, image: nginx}]}}`)
+	phase := func(ctx context.Context) (corev1.PodPhase, string, error) {
+		p, err := c.Client().CoreV1().Pods("default").Get(ctx, "p", metav1.GetOptions{})
+		return p.Status.Phase, p.Spec.NodeName, err
+	}
+	if now, node, err := phase(t.Context()); now != corev1.PodPending || node != "" || err != nil {
+		t.Errorf("with a paused scheduler: %s on %q, %v", now, node, err)
+	}
+	heal()
+	c.Eventually("p runs", func(ctx context.Context) (bool, error) {
+		now, _, err := phase(ctx)
+		return now == corev1.PodRunning, err
+	})
 }
 
 func TestKubeconfig(t *testing.T) {

@@ -26,7 +26,9 @@ func allowed() map[string][]string {
 		"kubesimtest": {"sandbox", "trace"},
 		"bench":       {"store"}, // raw etcd, to measure beside the API server
 		"commands":    {"fakelet", "sandbox", "trace", "why"},
-		"cmd":         {"bench", "commands", "controllers", "fakelet", "sandbox", "scheduler", "trace", "why"},
+		"docs":        {}, // texts of lessons, embedded
+		"lesson":      {"commands", "docs", "fakelet", "sandbox"},
+		"cmd":         {"bench", "commands", "controllers", "fakelet", "lesson", "sandbox", "scheduler", "trace", "why"},
 	}
 }
 
