@@ -63,10 +63,10 @@ func target(text string) (*url.URL, error) {
 }
 
 func curl(ctx context.Context, p *process.Process) int {
-	o, ok := parse(p, "sSfLkivIo:OX:d:H:m:w:u:A:T:F:g4", map[string]rune{
+	o, ok := parse(p, "sSfLkivINo:OX:d:H:m:w:u:A:T:F:g4", map[string]rune{
 		"silent": 's', "show-error": 'S', "fail": 'f', "location": 'L', "insecure": 'k', "include": 'i', "verbose": 'v', "head": 'I', "output": 'o',
 		"request": 'X', "data": 'd', "header": 'H', "max-time": 'm', "write-out": 'w', "user": 'u', "data-raw": 'd', "data-binary": 'd', "user-agent": 'A',
-		"connect-timeout": 'm', "retry": 'T', "retry-delay": 'T', "retry-connrefused": 's', "cacert": 'T', "no-progress-meter": 's', "compressed": 's',
+		"connect-timeout": 'm', "retry": 'T', "retry-delay": 'T', "retry-connrefused": 's', "cacert": 'T', "no-progress-meter": 's', "compressed": 's', "no-buffer": 'N',
 	})
 	if !ok {
 		return 2
