@@ -61,6 +61,10 @@ var reportToUs = sync.OnceFunc(func() {
 })
 
 func kubectl(ctx context.Context, p *process.Process, args []string) (code int) {
+	if slices.Contains(args, "can-i") {
+		p.Errorf("auth can-i would end the lesson with its exit code; try the request with --as instead")
+		return 1
+	}
 	reportToUs()
 	defer func() {
 		switch end := recover().(type) {
