@@ -88,6 +88,7 @@ func kubectl(ctx context.Context, p *process.Process, args []string) (code int) 
 		p.Errorf("%v", err)
 		return 1
 	}
+	args = append([]string{"--cache-dir", filepath.Join(dir, "cache")}, args...) // not in the reader's home
 	streams := genericiooptions.IOStreams{In: p.Stdin, Out: p.Stdout, ErrOut: p.Stderr}
 	if err := commands.RunKubectl(ctx, args, streams); err != nil {
 		fmt.Fprintln(p.Stderr, "error:", err)
