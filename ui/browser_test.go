@@ -115,6 +115,12 @@ func TestInBrowser(t *testing.T) {
 	b.press("Resume")
 	b.wait(`document.querySelector('#panel-controls .now').textContent.includes('×1')`)
 
+	b.evaluate(`(() => { document.querySelector('#panel-controls form select').value = 'pause'; })()`)
+	b.press("Break")
+	b.wait(`/pause a component.*scheduler/.test(document.querySelector('.faults table')?.textContent)`)
+	b.press("End all")
+	b.wait(`!document.querySelector('.faults table')`)
+
 	b.evaluate(`document.getElementById('language').click()`)
 	b.wait(`document.documentElement.lang === 'zh' && document.getElementById('tab-pipeline').textContent === '流水线'`)
 	b.call("Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": "dark"}}}, nil)

@@ -1,15 +1,17 @@
-// The Controls view: the clock, and an editor whose text the server checks.
+// The Controls view: the clock, faults, and an editor whose text the server checks.
 
 import { t } from './text.js';
 import { el, problem } from './dom.js';
 import { getJSON, pause, Refused } from './api.js';
 import { buildEditor } from './editor.js';
+import { buildFaults } from './faults.js';
 
 const path = '/debug/kubesim/clock';
 
 let panel;
 let bar; // in the page's header
 let missing = false;
+let following; // ends the reading of faults
 let asked = 0; // requests, to ignore the answers that others have overtaken
 
 export async function show(root) {
@@ -17,7 +19,10 @@ export async function show(root) {
   await refresh();
 }
 
-export function reset() { panel = undefined; }
+export function reset() {
+  panel = undefined;
+  following?.abort();
+}
 
 // followClock keeps the header's clock, which each view has in sight.
 export async function followClock(element) {
@@ -78,7 +83,8 @@ function build(root) {
     el('form', { class: 'bar', onsubmit: advance },
       el('label', {}, t('advanceBy'), by), el('button', { type: 'submit' }, t('advance'))));
   if (missing) panel.clock.replaceChildren(t('noClock'));
-  root.append(el('h2', {}, t('clock')), panel.clock, el('h2', {}, t('editor')), buildEditor());
+  following = new AbortController();
+  root.append(el('h2', {}, t('clock')), panel.clock, el('h2', {}, t('faults')), buildFaults(following.signal), el('h2', {}, t('editor')), buildEditor());
 }
 
 // duration reads Go's form of hours, minutes, seconds: nanoseconds, 0 if it is none.
