@@ -1,6 +1,6 @@
 // Package commands has those commands of kubesim that ask a running API server:
 // kubectl, trace, why, clock, fault and node. The binary offers them, and so do
-// lessons, which run them without a process or a socket of their own (WithConfig).
+// lessons, which run all but kubectl without a process of their own (WithConfig).
 package commands
 
 import "github.com/spf13/cobra"

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/rest"
 	"k8s.io/component-base/version"
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	"k8s.io/kubectl/pkg/cmd/plugin"
@@ -59,11 +58,7 @@ func RunKubectl(ctx context.Context, args []string, streams genericiooptions.IOS
 		return err
 	}
 	flags := genericclioptions.NewConfigFlags(true).WithDeprecatedPasswordFlag()
-	if config := configOf(ctx); config != nil {
-		pointAt(flags, config)
-	} else {
-		*flags.KubeConfig = cmp.Or(sandbox.FindKubeconfig(ctx, DefaultDataDir()), os.DevNull)
-	}
+	*flags.KubeConfig = cmp.Or(sandbox.FindKubeconfig(ctx, DefaultDataDir()), os.DevNull)
 	cmd := kubectl.NewKubectlCommand(kubectl.KubectlOptions{
 		PluginHandler: kubectl.NewDefaultPluginHandler(plugin.ValidPluginFilenamePrefixes),
 		Arguments:     append([]string{"kubectl"}, args...),
@@ -72,14 +67,4 @@ func RunKubectl(ctx context.Context, args []string, streams genericiooptions.IOS
 	})
 	cmd.SetArgs(args)
 	return cmd.ExecuteContext(ctx)
-}
-
-// pointAt gives kubectl a server without a file that names it. Who asks, and with
-// which form of bodies, is still for its flags.
-func pointAt(flags *genericclioptions.ConfigFlags, server *rest.Config) {
-	*flags.KubeConfig = os.DevNull
-	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
-		config.Host, config.Transport, config.QPS = server.Host, server.Transport, server.QPS
-		return config
-	}
 }

@@ -12,4 +12,5 @@
 //
 // Commands run in the simulated container runtime of the fakelet: its shell and
 // tools, with kubectl, kubesim and a curl that reaches this cluster and nothing else.
+// Server gives lessons to the page in the same way.
 package lesson

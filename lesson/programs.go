@@ -6,15 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
-	cmdutil "k8s.io/kubectl/pkg/cmd/util"
 
 	"github.com/kubesim/kubesim/commands"
 	"github.com/kubesim/kubesim/fakelet/runtime/process"
@@ -24,15 +22,15 @@ import (
 func programs(config *rest.Config) map[string]process.Program {
 	return map[string]process.Program{
 		"kubectl": func(ctx context.Context, p *process.Process) int {
-			return kubectl(commands.WithConfig(ctx, config), p, p.Args[1:])
+			return kubectl(ctx, config.Host, p, p.Args[1:])
 		},
-		"kubesim": func(ctx context.Context, p *process.Process) int { return kubesim(commands.WithConfig(ctx, config), p) },
+		"kubesim": func(ctx context.Context, p *process.Process) int { return kubesim(ctx, config, p) },
 	}
 }
 
-func kubesim(ctx context.Context, p *process.Process) int {
+func kubesim(ctx context.Context, config *rest.Config, p *process.Process) int {
 	if len(p.Args) > 1 && p.Args[1] == "kubectl" {
-		return kubectl(ctx, p, p.Args[2:])
+		return kubectl(ctx, config.Host, p, p.Args[2:])
 	}
 	root := &cobra.Command{Use: "kubesim", SilenceUsage: true, SilenceErrors: true}
 	root.AddCommand(commands.Client()...)
@@ -40,44 +38,21 @@ func kubesim(ctx context.Context, p *process.Process) int {
 	root.SetIn(p.Stdin)
 	root.SetOut(p.Stdout)
 	root.SetErr(p.Stderr)
-	if err := root.ExecuteContext(ctx); err != nil {
+	if err := root.ExecuteContext(commands.WithConfig(ctx, config)); err != nil {
 		p.Errorf("%v", err)
 		return 1
 	}
 	return 0
 }
 
-// fatal is the panic that stands for the end of kubectl's process.
-type fatal struct {
-	message string
-	code    int
-}
-
-// reportToUs has kubectl's commands not end this process, once for all of them.
-var reportToUs = sync.OnceFunc(func() {
-	cmdutil.BehaviorOnFatal(func(message string, code int) {
-		panic(fatal{message, code})
-	})
-})
-
-func kubectl(ctx context.Context, p *process.Process, args []string) (code int) {
-	if slices.Contains(args, "can-i") {
-		p.Errorf("auth can-i would end the lesson with its exit code; try the request with --as instead")
+// kubectl runs the kubectl of this very program as a process: it keeps its state in
+// global variables and ends by os.Exit, so two can't share one.
+func kubectl(ctx context.Context, server string, p *process.Process, args []string) int {
+	program, err := os.Executable()
+	if err != nil {
+		p.Errorf("%v", err)
 		return 1
 	}
-	reportToUs()
-	defer func() {
-		switch end := recover().(type) {
-		case nil:
-		case fatal:
-			if end.message != "" {
-				fmt.Fprintln(p.Stderr, strings.TrimSuffix(end.message, "\n"))
-			}
-			code = end.code
-		default:
-			panic(end)
-		}
-	}()
 	dir, err := os.MkdirTemp("", "kubesim-lesson-")
 	if err != nil {
 		p.Errorf("%v", err)
@@ -88,10 +63,15 @@ func kubectl(ctx context.Context, p *process.Process, args []string) (code int) 
 		p.Errorf("%v", err)
 		return 1
 	}
-	args = append([]string{"--cache-dir", filepath.Join(dir, "cache")}, args...) // not in the reader's home
-	streams := genericiooptions.IOStreams{In: p.Stdin, Out: p.Stdout, ErrOut: p.Stderr}
-	if err := commands.RunKubectl(ctx, args, streams); err != nil {
-		fmt.Fprintln(p.Stderr, "error:", err)
+	ownFlags := []string{"kubectl", "--server", server, "--kubeconfig", os.DevNull, "--cache-dir", filepath.Join(dir, "cache")}
+	cmd := exec.CommandContext(ctx, program, append(ownFlags, args...)...)
+	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir}
+	cmd.Stdout, cmd.Stderr = p.Stdout, p.Stderr
+	if err := cmd.Run(); err != nil {
+		if code := cmd.ProcessState.ExitCode(); code > 0 {
+			return code
+		}
+		p.Errorf("%v", err)
 		return 1
 	}
 	return 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"path/filepath"
 	"strings"
 	"time"
@@ -100,6 +101,8 @@ type Config struct {
 	OIDCCAFile string
 	// NoAnonymous refuses who has no credentials.
 	NoAnonymous bool
+	// Debug has what else is served below /debug/kubesim/, by path.
+	Debug map[string]http.Handler
 
 	Clock  clock.WithTicker // real if nil
 	Logger *slog.Logger     // slog.Default() if nil

@@ -203,6 +203,9 @@ func (s *Sandbox) debug() http.Handler {
 	mux.Handle(trace.SpansPath, s.recorder)
 	mux.Handle(fault.Path, s.faults)
 	mux.Handle(fault.Path+"/", s.faults)
+	for path, handler := range s.cfg.Debug {
+		mux.Handle(path, handler)
+	}
 	if control, ok := s.cfg.Clock.(*simclock.Clock); ok {
 		control.Settle(s.traffic.wait)
 		mux.Handle(simclock.Path, control)

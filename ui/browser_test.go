@@ -7,12 +7,15 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/kubesim/kubesim/commands"
+	"github.com/kubesim/kubesim/lesson"
 	"github.com/kubesim/kubesim/sandbox"
 	"github.com/kubesim/kubesim/sandbox/simclock"
 )
@@ -40,11 +43,31 @@ spec:
         resources: {requests: {cpu: 100m, memory: 64Mi}}
 `
 
+// TestMain makes this program a kubectl where a lesson runs it as one.
+func TestMain(m *testing.M) {
+	if len(os.Args) < 2 || os.Args[1] != "kubectl" {
+		os.Exit(m.Run())
+	}
+	cmd := commands.Kubectl()
+	cmd.SetArgs(os.Args[2:])
+	if err := cmd.Execute(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
 // start returns the URL of the page.
 func start(t *testing.T, nodes int) string {
 	t.Helper()
+	lessons := lesson.NewServer()
+	t.Cleanup(func() {
+		if err := lessons.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	s, err := sandbox.Start(t.Context(), sandbox.Config{
 		Nodes: nodes, HTTP: "127.0.0.1:0", Clock: simclock.New(1), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Debug: map[string]http.Handler{lesson.Path: lessons, lesson.Path + "/": lessons},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -120,6 +143,19 @@ func TestInBrowser(t *testing.T) {
 	b.wait(`/pause a component.*scheduler/.test(document.querySelector('.faults table')?.textContent)`)
 	b.press("End all")
 	b.wait(`!document.querySelector('.faults table')`)
+
+	b.evaluate(`location.hash = 'lessons/5'`)
+	b.press("Begin")
+	b.press("Run")
+	b.wait(`document.querySelector('.output')?.textContent.includes('configmap/counter created')`)
+	b.press("Go on")
+	b.press("Run")
+	b.wait(`document.querySelectorAll('.output').length === 2`)
+	b.press("Go on")
+	b.evaluate(`document.querySelector('input[type=radio][value=a]').click()`)
+	b.press("Run")
+	b.wait(`document.querySelector('.course .bad')?.textContent === 'Not a: it is b.'`)
+	b.screenshot(*screenshots, "lessons")
 
 	b.evaluate(`document.getElementById('language').click()`)
 	b.wait(`document.documentElement.lang === 'zh' && document.getElementById('tab-pipeline').textContent === '流水线'`)
@@ -228,10 +264,10 @@ func (b *chromium) checkSize() {
 	}
 }
 
-// press clicks the button with this text in the view.
+// press clicks the first button in the view with this text that can be pressed.
 func (b *chromium) press(text string) {
 	b.t.Helper()
-	find := fmt.Sprintf(`[...document.querySelectorAll('[role=tabpanel]:not([hidden]) button')].find((e) => e.textContent === %q)`, text)
+	find := fmt.Sprintf(`[...document.querySelectorAll('[role=tabpanel]:not([hidden]) button')].find((e) => e.textContent === %q && !e.disabled)`, text)
 	b.wait("!!" + find)
 	b.evaluate(find + ".click()")
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubesim/kubesim/commands"
+	"github.com/kubesim/kubesim/lesson"
 	"github.com/kubesim/kubesim/sandbox"
 	"github.com/kubesim/kubesim/sandbox/simclock"
 )
@@ -181,6 +183,9 @@ func (f *upFlags) run(ctx context.Context, started time.Time, std stdio) (err er
 	if cfg.Scheduler, err = schedulerConfiguration("--scheduler-config", f.schedulerConfig); err != nil {
 		return err
 	}
+	lessons := lesson.NewServer()
+	defer func() { err = errors.Join(err, lessons.Close()) }()
+	cfg.Debug = map[string]http.Handler{lesson.Path: lessons, lesson.Path + "/": lessons}
 	s, err := sandbox.Start(ctx, cfg)
 	if err != nil {
 		return err

@@ -8,8 +8,9 @@ import * as objects from './objects.js';
 import * as revisions from './revisions.js';
 import * as scheduler from './scheduler.js';
 import * as controls from './controls.js';
+import * as lessons from './lessons.js';
 
-const views = { pipeline, objects, revisions, scheduler, controls };
+const views = { pipeline, objects, revisions, scheduler, controls, lessons };
 let shown; // name of the view
 
 // The address is #view or #view/object.

@@ -8,6 +8,7 @@ const texts = {
   revisions: ['Revisions', '修订版本'],
   scheduler: ['Scheduler', '调度'],
   controls: ['Controls', '控制'],
+  lessons: ['Lessons', '课程'],
   otherLanguage: ['中文', 'English'],
 
   // Pipeline
@@ -174,6 +175,26 @@ const texts = {
   example: ['Example', '示例'],
   noKind: ['Document {n} has no apiVersion or kind.', '第 {n} 个文档缺少 apiVersion 或 kind。'],
   unknownKind: ['The server does not know kind {kind} of {version}.', '服务器不认识 {version} 的类型 {kind}。'],
+
+  // Lessons
+  chooseLesson: ['Each lesson has a cluster of its own, beside this one, which ends with it. Choose one.', '每一课都有自己的集群，与当前集群相互独立，随课程结束而结束。请选择一课。'],
+  noLessons: ['This server gives no lessons.', '此服务器不提供课程。'],
+  begin: ['Begin', '开始'],
+  beginAgain: ['Begin again', '重新开始'],
+  starting: ['Starting its cluster…', '正在启动课程集群…'],
+  lessonPage: ['The cluster of this lesson, in another window', '在新窗口中查看本课的集群'],
+  stepOf: ['{k}/{n} {title}', '{k}/{n} {title}'],
+  prediction: ['Your prediction', '你的预测'],
+  run: ['Run', '运行'],
+  running: ['Running…', '运行中…'],
+  goOn: ['Go on', '继续'],
+  output: ['What the commands printed', '命令的输出'],
+  rightAnswer: ['Right, it is {answer}.', '正确，答案是 {answer}。'],
+  wrongAnswer: ['Not {guess}: it is {answer}.', '不是 {guess}，而是 {answer}。'],
+  theAnswer: ['It is {answer}.', '答案是 {answer}。'],
+  unexpected: ['The cluster did not print what the lesson expects: {missing}', '集群没有输出本课预期的内容：{missing}'],
+  lessonDone: ['That was the last step.', '本课到此结束。'],
+  nextLesson: ['Next lesson', '下一课'],
 
   unreachable: ['The server does not answer: {message}', '服务器没有响应：{message}'],
   loading: ['Loading…', '加载中…'],
